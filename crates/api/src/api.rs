@@ -17,7 +17,9 @@ use petstore_store::PhotoAudience;
 use petstore_web::{
     edge::{
         ApiError, BaseUrl, Body, Edge, Facts, Interface, RequestBody, Response, ResponseMemory,
-        RouteMatch, UnreadBody, find, photos,
+        RouteMatch, UnreadBody,
+        etag::{self, EtagKey},
+        find, photos,
     },
     server::Handler,
 };
@@ -27,7 +29,6 @@ use super::{
     context::{Call, Context, Settings},
     contract::{Contract, create, deprecation, get, list},
     documents::Documents,
-    etag::{self, EtagKey},
     routes::{self, Access, Operation, ROUTES, Run},
     store_area::StoreArea,
 };
@@ -39,7 +40,8 @@ pub struct Api {
     contract: Contract,
     store_area: StoreArea,
     documents: Documents,
-    /// The path of the base URL without `/v1`, which clients need before `/photos`. It is usually empty.
+    /// The path of the base URL without its final `/v1`, such as `/shop`. The paths of photos begin with it.
+    /// It is usually empty.
     photo_path_prefix: String,
     /// The `Link` value that points to the replacement of `getPet`.
     successor: HeaderValue,
@@ -51,13 +53,6 @@ pub fn with_routes(edge: Edge) -> Edge {
 }
 
 impl Api {
-    /// Returns the API as a request handler for the server. It is never inlined, so that its code is compiled
-    /// once in this crate, and not again in each program.
-    #[inline(never)]
-    pub fn handler(self: &Arc<Self>) -> Arc<dyn Handler> {
-        Arc::clone(self) as _
-    }
-
     /// Creates the API on top of `app`. Fails only if the base URL is not valid in a header.
     pub fn new(
         app: Arc<App>,
@@ -85,6 +80,13 @@ impl Api {
         })
     }
 
+    /// Returns the API as a request handler for the server. This function is never inlined, so that the code
+    /// of the handler is compiled once in this crate, and not again in each program.
+    #[inline(never)]
+    pub fn clone_as_handler(self: &Arc<Self>) -> Arc<dyn Handler> {
+        Arc::clone(self) as Arc<dyn Handler>
+    }
+
     /// Returns the application behind the API.
     pub fn app(&self) -> &Arc<App> {
         &self.app
@@ -99,7 +101,9 @@ impl Api {
         self.edge.handle(self, client, request)
     }
 
-    /// Returns the client to which a key belongs. Fails with 401 if the key is not valid.
+    /// Returns the caller with this API key. Fails with 401 if the key is not valid.
+    ///
+    /// `client` is the other end of the connection.
     async fn authenticate(&self, key: &[u8], client: &Client) -> Result<Caller, ApiError> {
         let caller = self.app.keys.authenticate(key, client).await;
         caller.map_err(auth::key_error)
@@ -111,11 +115,11 @@ impl Api {
         let headers = &call.request.headers;
         let file_name = call.parameter;
         let reading = &self.app.reading;
-        let audience = photos::audience(&reading.store, file_name).await?;
+        let audience = photos::find_audience(&reading.store, file_name).await?;
         if audience == PhotoAudience::Staff {
             self.check_reader_of_animals(client, headers).await?;
         }
-        // The memory for the file counts against the address of the client, even with a key.
+        // The memory for the file counts for the address of the client, even with a key.
         let reader = self.edge.strangers.reader(client, headers);
         let memory = &self.edge.response_memory;
         let mut response =
@@ -169,20 +173,6 @@ impl Api {
     }
 }
 
-/// Adds `prefix` to the photo paths in JSON.
-fn with_prefix(prefix: &str, memory: &ResponseMemory, json: Bytes) -> Bytes {
-    let Some(longer_json) = json::with_photo_prefix(prefix, &json) else {
-        return json;
-    };
-    // The memory for the original JSON is reserved until it is dropped here. `fill` then counts the
-    // longer JSON, even if it exceeds the limit. If the memory is already full, send the response
-    // uncounted.
-    match memory.reserve(0) {
-        Ok(reservation) => reservation.fill(longer_json),
-        Err(_) => longer_json.into(),
-    }
-}
-
 impl Interface for Api {
     const IS_FOR_CLIENTS: bool = true;
     const CACHE_CONTROL: HeaderValue = etag::REVALIDATE;
@@ -211,14 +201,15 @@ impl Interface for Api {
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
         let path = request.uri.path();
-        let caller = if routes::needs_key(route_match, path) {
+        // The key is checked before the route, so that a client without one learns nothing about `/v1`.
+        let key_owner = if routes::needs_key(route_match, path) {
             let key = auth::presented_key(&request.headers)?;
             Some(self.authenticate(key, client).await?)
         } else {
             None
         };
 
-        let caller = caller.as_ref();
+        let caller = key_owner.as_ref();
         facts.principal = caller.map(|caller| Actor::Key(caller.key_id()));
         facts.rate = caller.and_then(|caller| caller.rate);
         rate_limit::check(facts.rate)?;
@@ -247,12 +238,13 @@ impl Interface for Api {
             Run::GetPet => get::get_pet(&self.contract, call).await,
             Run::StoreArea(run) => run(&self.store_area, call).await,
             Run::Document(run) => run(&self.documents, call).await,
+            // Boxed like the operations behind `run`: see `OperationFuture`.
             Run::PhotoFile => Box::pin(self.photo_file(client, call)).await,
         }
     }
 
     /// Adds the headers that depend on the request: the rate limit of the key, and the deprecation of the
-    /// operation. Also adds the path prefix of the base URL to photo paths.
+    /// operation. Then adds the path prefix of the base URL to the photo paths in the body.
     fn add_headers(
         &self,
         route_match: RouteMatch<Operation>,
@@ -261,10 +253,11 @@ impl Interface for Api {
     ) {
         let status = response.status();
         let headers = response.headers_mut();
-        // The documents declare the rate limit only for success and for 429.
-        let tells_rate_limit = status.as_u16() < 400 || status == StatusCode::TOO_MANY_REQUESTS;
+        // Of the errors, the OpenAPI documents declare the headers of the rate limit only for 429.
+        let is_error = status.is_client_error() || status.is_server_error();
+        let announces_rate_limit = !is_error || status == StatusCode::TOO_MANY_REQUESTS;
         if let Some(rate) = facts.rate
-            && tells_rate_limit
+            && announces_rate_limit
         {
             rate_limit::announce(headers, rate);
         }
@@ -275,5 +268,20 @@ impl Interface for Api {
         if !self.photo_path_prefix.is_empty() && facts.principal.is_some() {
             self.add_photo_prefix(response.body_mut());
         }
+    }
+}
+
+/// Adds `prefix` to the photo paths in JSON.
+fn with_prefix(prefix: &str, memory: &ResponseMemory, json: Bytes) -> Bytes {
+    let Some(longer_json) = json::with_photo_prefix(prefix, &json) else {
+        return json;
+    };
+    // `fill` counts the longer JSON, even if it exceeds the limit, so nothing is reserved before. The
+    // memory of the original JSON is released at the end of this function.
+    let reserved_before = 0;
+    match memory.reserve(reserved_before) {
+        Ok(reservation) => reservation.fill(longer_json),
+        // The memory is full already. The change may have been made, so send the response uncounted.
+        Err(_) => longer_json.into(),
     }
 }

@@ -9,9 +9,9 @@ use petstore_web::edge::ApiError;
 
 const HEADER: &str = "idempotency-key";
 
-/// Returns the idempotency key of a request, if it has one. Fails with 400 if the key is invalid or given
+/// Parses the idempotency key of a request, if it has one. Fails with 400 if the key is invalid or given
 /// twice.
-pub(super) fn key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiError> {
+pub(super) fn parse_key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiError> {
     let mut values = headers.get_all(HEADER).iter();
     let Some(value) = values.next() else {
         return Ok(None);
@@ -22,7 +22,7 @@ pub(super) fn key(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, ApiErro
     let text = value
         .to_str()
         .ok()
-        .and_then(string_content)
+        .and_then(unquote_string)
         .ok_or_else(invalid_key)?;
     match IdempotencyKey::new(text.into_owned()) {
         Some(key) => Ok(Some(key)),
@@ -39,12 +39,14 @@ fn invalid_key() -> ApiError {
     )
 }
 
-/// Returns the content of a structured field String (RFC 8941, section 3.3.3). Many clients send a UUID
-/// without quotes, so this also accepts an unquoted value, unless it could be a list or have parameters.
-/// Returns `None` if the value is malformed.
+/// Returns the content of a structured field String (RFC 8941, section 3.3.3). Returns `None` if the value is
+/// malformed.
+///
+/// Many clients send a UUID without quotes, so a value without quotes is accepted too. It must not have a
+/// character that belongs to a list or to parameters.
 ///
 /// Example: `"a\"b"` has the content `a"b`.
-fn string_content(value: &str) -> Option<Cow<'_, str>> {
+fn unquote_string(value: &str) -> Option<Cow<'_, str>> {
     let Some(after_quote) = value.strip_prefix('"') else {
         if value.contains(['"', '\\', ',', ';']) {
             return None;

@@ -14,8 +14,6 @@ mod query;
 pub mod routes;
 mod store_area;
 
-use petstore_web::edge::etag;
-
 pub use self::{
     api::{Api, with_routes},
     context::Settings,

@@ -33,12 +33,26 @@ use super::api::Api;
 /// How long the readiness check waits for the store.
 const READINESS_TIMEOUT: Duration = Duration::from_secs(2);
 
+/// The headers by which a browser is recognized. Browsers send at least one of them with every request, and a
+/// page cannot suppress it.
+const BROWSER_HEADERS: [HeaderName; 3] = [
+    header::ACCEPT_LANGUAGE,
+    header::ORIGIN,
+    HeaderName::from_static("sec-fetch-site"),
+];
+
 /// The management interface of an [`Api`].
 pub struct Management {
     api: Arc<Api>,
     is_shutting_down: AtomicBool,
     /// The connections to this listener, which are counted separately from those to the API.
     connections: Arc<Connections>,
+}
+
+/// A part of the service that is not ready, as `/readyz` reports it.
+struct UnreadyPart {
+    name: &'static str,
+    reason: String,
 }
 
 impl Management {
@@ -86,12 +100,6 @@ impl Management {
     }
 }
 
-/// A part of the service that is not ready, as `/readyz` reports it.
-struct UnreadyPart {
-    name: &'static str,
-    reason: String,
-}
-
 impl Interface for Management {
     const IS_FOR_CLIENTS: bool = false;
     const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("no-store");
@@ -133,19 +141,12 @@ impl Interface for Management {
     }
 }
 
-/// The headers by which a browser is recognized. Browsers send at least one of them with every request, and a
-/// page cannot suppress it.
-const BROWSER_HEADERS: [HeaderName; 3] = [
-    header::ACCEPT_LANGUAGE,
-    header::ORIGIN,
-    HeaderName::from_static("sec-fetch-site"),
-];
-
 /// Rejects a request from a browser that addresses this listener by a host name other than `localhost`.
 ///
 /// An attacker could make the host name of a page resolve to this address, and the page could then read the
 /// responses (DNS rebinding). Other programs do not run pages, so they may use any name.
 fn reject_foreign_host(request: &Parts) -> Result<(), ApiError> {
+    // A request without a host has an empty name, which is neither an address nor `localhost`.
     let name = request::without_port(request::host(request).unwrap_or_default());
     let is_address = name.parse::<IpAddr>().is_ok();
     let is_browser = BROWSER_HEADERS

@@ -9,6 +9,28 @@ use percent_encoding::percent_decode_str;
 use petstore_domain::{Limit, Problem, text::parse_integer};
 use petstore_web::edge::ApiError;
 
+/// The `expectation` ([`parse_parameter`]) of a parameter that is an int64.
+pub(super) const AN_INTEGER: &str =
+    "an integer from -9223372036854775808 to 9223372036854775807, without leading zeros";
+
+/// How many characters of a text that the client sent appear in an error message: enough to recognize it.
+const MAX_QUOTED_CHARACTERS: usize = 40;
+
+/// The parameters of a query whose names are either fixed or begin with a prefix.
+pub(super) struct PrefixedParameters<'a, const N: usize> {
+    /// The values of the parameters with fixed names, in the order of the given names.
+    pub(super) values: [Option<Cow<'a, str>>; N],
+    /// The parameters with the prefix, in the order of the query.
+    pub(super) prefixed: Vec<PrefixedParameter<'a>>,
+}
+
+/// A parameter whose name begins with a prefix.
+pub(super) struct PrefixedParameter<'a> {
+    /// The name without the prefix.
+    pub(super) name: String,
+    pub(super) value: Cow<'a, str>,
+}
+
 /// Returns the decoded values of the parameters with these names, in the order of the names. Fails with 400
 /// if the query has an unknown or a duplicate parameter.
 ///
@@ -25,21 +47,6 @@ pub(super) fn parameters<'a, const N: usize>(
         set_once(&mut values[index], name, value)
     })?;
     Ok(values)
-}
-
-/// The parameters of a query whose names are either fixed or begin with a prefix.
-pub(super) struct PrefixedParameters<'a, const N: usize> {
-    /// The values of the parameters with fixed names, in the order of the given names.
-    pub(super) values: [Option<Cow<'a, str>>; N],
-    /// The parameters with the prefix, in the order of the query.
-    pub(super) prefixed: Vec<PrefixedParameter<'a>>,
-}
-
-/// A parameter whose name begins with a prefix.
-pub(super) struct PrefixedParameter<'a> {
-    /// The name without the prefix.
-    pub(super) name: String,
-    pub(super) value: Cow<'a, str>,
 }
 
 /// Parses a query like [`parameters`], and also collects the parameters whose names begin with `prefix`.
@@ -74,6 +81,12 @@ pub(super) fn prefixed_parameters<'a, const N: usize>(
     Ok(PrefixedParameters { values, prefixed })
 }
 
+/// Checks that the query has no parameters. Fails with 400 if it has one.
+pub(super) fn reject_parameters(query: Option<&str>) -> Result<(), ApiError> {
+    let [] = parameters(query, [])?;
+    Ok(())
+}
+
 /// Calls `visit` with the decoded name and value of each parameter. Stops at the first call that fails, and
 /// returns its error.
 fn for_each_parameter<'a>(
@@ -85,7 +98,7 @@ fn for_each_parameter<'a>(
         form_urlencoded::parse(query.as_bytes()).try_for_each(|(name, value)| visit(&name, value))
     } else {
         // Nothing is encoded, so skip the decoding, which is the expensive part.
-        pairs(query).try_for_each(|(name, value)| visit(name, Cow::Borrowed(value)))
+        split_pairs(query).try_for_each(|(name, value)| visit(name, Cow::Borrowed(value)))
     }
 }
 
@@ -114,10 +127,8 @@ fn duplicate_parameter(name: &str) -> ApiError {
 /// Operations with free-text parameters need this check: [`parameters`] replaces invalid bytes with U+FFFD, so
 /// they would go unnoticed.
 pub(super) fn check_utf8(query: Option<&str>) -> Result<(), ApiError> {
-    if percent_decode_str(query.unwrap_or_default())
-        .decode_utf8()
-        .is_ok()
-    {
+    let decoded_query = percent_decode_str(query.unwrap_or_default()).decode_utf8();
+    if decoded_query.is_ok() {
         return Ok(());
     }
     let message = "The query must be UTF-8, with its bytes percent-encoded.";
@@ -126,13 +137,10 @@ pub(super) fn check_utf8(query: Option<&str>) -> Result<(), ApiError> {
 
 /// Splits a query without encoded characters into names and values. A parameter without `=` has an empty
 /// value.
-fn pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
+fn split_pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
     pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")))
 }
-
-/// How many characters of a text that the client sent appear in an error message: enough to recognize it.
-const MAX_QUOTED_CHARACTERS: usize = 40;
 
 /// Truncates a text that the client sent, for an error message.
 fn truncate_for_message(text: &str) -> String {
@@ -171,20 +179,16 @@ pub(super) fn parse_parameter<T>(
     let Some(text) = value else {
         return Ok(None);
     };
-    if let Some(value) = parse(text) {
-        return Ok(Some(value));
+    if let Some(parsed_value) = parse(text) {
+        return Ok(Some(parsed_value));
     }
     let mut message = format!("{name} must be {expectation}.");
-    // A common mistake: a time such as `2026-11-22T00:00:00+01:00` is sent without encoding the plus sign.
+    // Many clients do not encode the plus sign of a time such as `2026-11-22T00:00:00+01:00`.
     if parse(&text.replace(' ', "+")).is_some() {
         message += " In a query, + means a space: write %2B.";
     }
     Err(ApiError::new(Problem::InvalidParameter, message))
 }
-
-/// The `expectation` ([`parse_parameter`]) of a parameter that is an int64.
-pub(super) const AN_INTEGER: &str =
-    "an integer from -9223372036854775808 to 9223372036854775807, without leading zeros";
 
 /// Returns the error for a parameter whose value is not an integer from `min` to `max`.
 pub(super) fn out_of_range(

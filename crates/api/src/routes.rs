@@ -1,7 +1,5 @@
 //! The route table: every operation of the service, one line each.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::{pin::Pin, time::Duration};
 
 use Access::{Key, Public};
@@ -70,7 +68,7 @@ routes! {
     getNote             GET    "/v1/store/pets/{petId}/notes/{noteId}"             area!(StoreRead, notes::get_note);
     patchNote           PATCH  "/v1/store/pets/{petId}/notes/{noteId}"             area!(StoreWrite, notes::patch_note);
     deleteNote          DELETE "/v1/store/pets/{petId}/notes/{noteId}"             area!(StoreWrite, notes::delete_note);
-    getInventory        GET    "/v1/store/inventory"                               area!(StoreRead, pets::inventory);
+    getInventory        GET    "/v1/store/inventory"                               area!(StoreRead, pets::get_inventory);
     listOrders          GET    "/v1/store/orders"                                  area!(StoreRead, orders::list_orders);
     placeOrder          POST   "/v1/store/orders"                                  area!(StoreWrite, orders::place_order);
     getOrder            GET    "/v1/store/orders/{orderId}"                        area!(StoreRead, orders::get_order);
@@ -122,13 +120,14 @@ pub struct Operation {
     pub document: Option<OpenApi>,
     /// How much longer than the usual time limit the operation may take, to wait for a change or a picture.
     pub extra_time: Duration,
+    /// The function that handles the operation.
     pub run: Run,
 }
 
 /// The access that a client needs to call an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// None: everybody may call the operation.
+    /// No access is needed: everybody may call the operation.
     Public,
     /// An API key with this scope.
     Key(Scope),
@@ -141,13 +140,17 @@ type OperationFuture<'c> = Pin<Box<dyn Future<Output = Result<Response, ApiError
 /// The function that handles an operation.
 #[derive(Clone, Copy)]
 pub enum Run {
-    /// `listPets`. Like `createPet` and `getPet`, it is hot, so `Api::process` calls its function directly. A
-    /// function pointer would cost an allocation for the boxed future, and a further layer would cost about
-    /// 250 instructions.
+    /// `listPets`. Like `createPet` and `getPet`, it is called very often, so `Api::process` calls its
+    /// function directly. A function pointer would cost an allocation for the boxed future, and a further
+    /// layer would cost about 250 instructions.
     ListPets,
+    /// `createPet`.
     CreatePet,
+    /// `getPet`.
     GetPet,
+    /// A function of the store area.
     StoreArea(for<'c> fn(&'c StoreArea, Call<'c>) -> OperationFuture<'c>),
+    /// A method that sends a public document.
     Document(for<'c> fn(&'c Documents, Call<'c>) -> OperationFuture<'c>),
     /// The file of a photo. `Api` handles it, because only some photos need a key.
     PhotoFile,
@@ -201,8 +204,8 @@ pub(crate) fn extra_time(route_match: RouteMatch<Operation>) -> Duration {
     }
 }
 
-/// Whether the operation is deprecated. If the path does not have the requested method, the first operation
-/// at the path counts.
+/// Whether the requested operation is deprecated. If no operation at the path has the requested method, the
+/// first operation at the path counts.
 pub(crate) fn is_deprecated(route_match: RouteMatch<Operation>) -> bool {
     match route_match {
         RouteMatch::Route { route, .. } | RouteMatch::OtherMethods(route) => {

@@ -1,6 +1,7 @@
 //! Reads acts from the journal, and derives the commands that revert them.
 //!
-//! An act is what one request did: its changes, which were made in one transaction.
+//! An act is what one request did: its changes, which were made in one transaction. For example, a
+//! sale changes the order and the animal in one act.
 
 use petstore_domain::{
     PetId,
@@ -21,22 +22,23 @@ const MAX_SEARCHED_CHANGES: u32 = 100;
 pub struct RecordedAct(Vec<JournalEntry>);
 
 impl RecordedAct {
-    /// Returns the sequence number of the first change, which identifies the act when it is reverted.
+    /// Returns the sequence number of the first change, which identifies the act when it is
+    /// reverted.
     pub fn seq(&self) -> i64 {
         // An act has a first change, so the 0 is never used.
         self.0.first().map_or(0, |entry| entry.seq)
     }
 
-    /// Parses the changes. Returns `None` if a later release recorded one of them in a form that this
-    /// release does not know.
+    /// Parses the changes. Returns `None` if a later release recorded one of them in a form that
+    /// this release does not know.
     pub fn changes(&self) -> Option<Vec<Change>> {
         self.0.iter().map(json::read_change).collect()
     }
 }
 
 impl App {
-    /// Returns the act that includes the change with this sequence number. Returns `None` if the journal
-    /// does not have the change, or may no longer have the whole act.
+    /// Returns the act that includes the change with this sequence number. Returns `None` if the
+    /// journal does not have the change, or may no longer have the whole act.
     pub async fn act(&self, seq: i64) -> Result<Option<RecordedAct>, StoreError> {
         let entries = self.store.changes_of_act(seq).await?;
         if entries.is_empty() {
@@ -46,17 +48,18 @@ impl App {
     }
 
     /// Returns the act that led to this version of `subject`, which is the animal `pet` or an order
-    /// for it. Returns `None` if the change is not among the newest changes of the animal.
+    /// for it. Returns `None` if the act is not among the newest changes of the animal.
     pub async fn act_that_led_to(
         &self,
         pet: PetId,
         subject: &JournalSubject,
         version: i64,
     ) -> Result<Option<RecordedAct>, StoreError> {
-        // No sequence number is above `i64::MAX`, so these are the newest changes.
+        // The sequence numbers of all changes are below this number.
+        let end_of_journal = i64::MAX;
         let newest_changes = self
             .store
-            .history(pet, i64::MAX, MAX_SEARCHED_CHANGES)
+            .history(pet, end_of_journal, MAX_SEARCHED_CHANGES)
             .await?;
         let change = newest_changes
             .iter()
@@ -73,12 +76,12 @@ impl App {
     /// For an act that can never be reverted, returns a single command, which is refused with the
     /// reason.
     pub async fn reverting_commands(&self, act: &RecordedAct) -> Result<Vec<Command>, StoreError> {
-        let mut reversals = match self.reversals(act) {
+        let mut reversals = match self.derive_reversals(act) {
             Ok(reversals) => reversals,
             Err(reason) => vec![Reversal::Impossible(reason)],
         };
         for reversal in &mut reversals {
-            for lost_photo in reversal.lost_photos() {
+            for lost_photo in reversal.lost_photos_mut() {
                 lost_photo.has_files = self.has_photo_files(lost_photo.photo.id).await?;
             }
         }
@@ -87,7 +90,7 @@ impl App {
 
     /// Returns the steps that revert an act, or the reason why it can never be reverted. Assumes
     /// that all files of lost photos still exist.
-    fn reversals(&self, act: &RecordedAct) -> Result<Vec<Reversal>, NotRevertible> {
+    fn derive_reversals(&self, act: &RecordedAct) -> Result<Vec<Reversal>, NotRevertible> {
         // A later release may have recorded a kind of change that this release does not know.
         let (Some(changes), Some(first)) = (act.changes(), act.0.first()) else {
             return Err(NotRevertible::Kind);

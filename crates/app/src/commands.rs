@@ -22,7 +22,9 @@ use tracing::info;
 /// The number of units of work after which a command first merges pending changes into the search
 /// index. This is backpressure: commands cannot outpace the index.
 ///
-/// Each command is one unit, and each [`RESPONSE_BYTES_PER_UNIT`] of its response are another one.
+/// The work is the estimated work of merging. Each command is one unit. A command that writes long
+/// texts is more: its response shows what it wrote, so each [`RESPONSE_BYTES_PER_UNIT`] of the
+/// response are another unit.
 const UNITS_PER_MERGE: usize = 1_024;
 
 /// How many bytes of a response count as one unit of work.
@@ -62,7 +64,8 @@ impl Commands {
     /// Executes commands in one transaction, and counts and logs the changes that they make. See
     /// [`petstore_store::StoreArea::execute`].
     ///
-    /// From time to time, first merges pending changes into the search index.
+    /// If there was much work since the last merge, first merges pending changes into the search
+    /// index.
     pub async fn execute(
         &self,
         commands: Vec<Command>,
@@ -76,8 +79,8 @@ impl Commands {
         let outcome = self.store.execute(commands, context, respond).await?;
         if let ExecutionOutcome::Done { changes, response } = &outcome {
             self.metrics.count(changes);
-            self.unmerged_work
-                .fetch_add(response.body.len() / RESPONSE_BYTES_PER_UNIT, Relaxed);
+            let response_units = response.body.len() / RESPONSE_BYTES_PER_UNIT;
+            self.unmerged_work.fetch_add(response_units, Relaxed);
             for change in changes {
                 log_change(change, actor, request_id.as_deref());
             }
@@ -97,13 +100,15 @@ impl Commands {
         let _ = self.store.tend_search(MAX_UNMERGED_CHANGES).await;
     }
 
-    /// Returns the end of a reservation that a request makes at `now` without naming an end.
+    /// Returns the end of a reservation that is made at `now` by a request that names no end.
     ///
     /// If the clock is behind the last confirmed time, counts from the confirmed time instead. A
     /// reservation that counts from `now` could expire as soon as the clock is corrected.
     pub fn default_end(&self, now: Timestamp) -> Timestamp {
-        let doubt = self.clock.doubt();
-        let start = doubt.map_or(now, |doubt| now.max(doubt.confirmed));
+        let start = match self.clock.doubt() {
+            Some(doubt) => now.max(doubt.confirmed),
+            None => now,
+        };
         // The sum is out of range only if the clock shows a time near the year 10,000.
         let end = start.checked_add(self.reservation).unwrap_or(start);
         clock::truncate_to_milliseconds(end)

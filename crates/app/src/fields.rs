@@ -41,9 +41,9 @@ impl Fields {
         Self { store }
     }
 
-    /// Creates, changes or deletes a field. If somebody else changes the fields at the same time,
-    /// decides again on the new state. If that happens too often, fails with
-    /// [`StoreError::Overloaded`].
+    /// Creates, changes or deletes a field, if a decision on the present fields allows this. If
+    /// somebody else changes the fields in the meantime, decides again on the changed fields. If
+    /// that happens too often, fails with [`StoreError::Overloaded`].
     ///
     /// The change is idempotent: a retry gets the remembered response, even if the fields have
     /// changed since.
@@ -60,11 +60,11 @@ impl Fields {
             return Ok(Changed::from_recalled(recalled));
         }
         for _ in 0..MAX_TRIES {
-            let outcome = self
+            if let Some(changed) = self
                 .try_change(command, preconditions, &context, respond)
-                .await?;
-            if let Some(outcome) = outcome {
-                return Ok(outcome);
+                .await?
+            {
+                return Ok(changed);
             }
         }
         Err(StoreError::Overloaded)
@@ -91,7 +91,7 @@ impl Fields {
             match self.examine_use(change).await? {
                 Examination::Unused { version } => change.seen_version = version,
                 Examination::InUse => {
-                    let refusal = in_use_refusal(&present, change);
+                    let refusal = refuse_in_use(&present, change);
                     return Ok(Some(Changed::Refused(refusal)));
                 }
                 Examination::Stale => return Ok(None),
@@ -123,9 +123,8 @@ impl Fields {
 
     /// Examines whether an animal has a value of the field that `change` is about.
     ///
-    /// The store knows about the examination: a transaction that writes a value of the field ends
-    /// it, which makes the change stale. Therefore no value can appear between the examination and
-    /// the change.
+    /// No value can appear between the examination and the change: the store knows about the
+    /// examination, and a transaction that writes a value of the field makes the change stale.
     async fn examine_use(&self, change: &FieldChange) -> Result<Examination, StoreError> {
         let is_current = self
             .store
@@ -146,14 +145,15 @@ impl Fields {
     /// Merges all pending changes into the search index. This must precede a change to the kind of
     /// a field, because the kind determines which entries must be removed from the index.
     async fn merge_search_index(&self) -> Result<(), StoreError> {
+        let max_unmerged_changes = 0;
         // The time limit of the request bounds this loop.
-        while self.store.tend_search(0).await? {}
+        while self.store.tend_search(max_unmerged_changes).await? {}
         Ok(())
     }
 
     /// Creates or changes several fields in one transaction. Each field must have its present
-    /// version, or 0 if it is new. If somebody else changes the fields too often at the same time,
-    /// fails with [`StoreError::Overloaded`].
+    /// version, or the version 0 if it is new. If somebody else changes the fields too often at the
+    /// same time, fails with [`StoreError::Overloaded`].
     ///
     /// Does not check whether a field is in use, so the changes must be allowed for fields in use.
     pub async fn put_all(
@@ -178,9 +178,10 @@ impl Fields {
 }
 
 /// Returns the refusal of a change that needs an unused field, because an animal has a value.
-fn in_use_refusal(present: &FieldSet, change: &FieldChange) -> FieldRefusal {
+fn refuse_in_use(present: &FieldSet, change: &FieldChange) -> FieldRefusal {
     match present.find(change.name.as_str()) {
         Some(field) => FieldRefusal::InUse(Box::new(field.clone())),
+        // Does not occur: only the change of an existing field needs an unused field.
         None => FieldRefusal::NotFound,
     }
 }

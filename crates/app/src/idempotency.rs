@@ -1,8 +1,6 @@
 //! Tracks the requests with an `Idempotency-Key` that are in flight, and deletes old remembered
 //! requests.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
@@ -34,12 +32,45 @@ pub struct Requests {
     last_mark: Mutex<Option<SeenMark>>,
 }
 
-/// The newest mark in the store, and when this process first saw it. Marks measure the age of remembered
-/// requests without a clock.
+/// The newest mark in the store, and when this process first saw this mark.
+///
+/// Marks measure the age of remembered requests without a wall clock. A mark is added at regular
+/// intervals while the service runs, so a request is at least as old as the number of marks after
+/// it says.
 #[derive(Clone, Copy)]
 struct SeenMark {
     mark: i64,
     seen_at: Instant,
+}
+
+/// The requests with an idempotency key that are in flight.
+#[derive(Default)]
+struct InFlight {
+    entries: Mutex<HashSet<InFlightEntry>>,
+}
+
+/// The identity of a request that is in flight. Its retries have the same identity.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct InFlightEntry {
+    lineage: RequestOwner,
+    key: IdempotencyKey,
+}
+
+/// Why a request cannot be processed now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotEntered {
+    /// The same request is in flight.
+    #[error("the request is in progress")]
+    InProgress,
+    /// Too many requests with an idempotency key are in flight.
+    #[error("{MAX_IN_FLIGHT} requests with an Idempotency-Key are in progress")]
+    TooMany,
+}
+
+/// A guard that keeps a request marked as in flight until it is dropped.
+pub struct InFlightGuard<'a> {
+    in_flight: &'a InFlight,
+    entry: InFlightEntry,
 }
 
 impl Requests {
@@ -53,7 +84,7 @@ impl Requests {
     }
 
     /// Returns the form in which the store remembers a request of the API key `caller`.
-    pub async fn idempotent_request(
+    pub async fn describe_request(
         &self,
         caller: KeyId,
         operation: &'static str,
@@ -92,20 +123,27 @@ impl Requests {
             .store
             .forget_idempotency_keys(MARKS_UNTIL_FORGOTTEN, REQUESTS_PER_DELETION)
             .await?;
-        Ok(deleted_count >= REQUESTS_PER_DELETION as usize)
+        let may_have_more = deleted_count >= REQUESTS_PER_DELETION as usize;
+        Ok(may_have_more)
     }
 
     /// Adds a mark to the store once the newest one has not changed for [`MARK_INTERVAL`]. Measures
     /// this time with the monotonic clock, so a wrong wall clock deletes nothing.
     async fn add_mark_if_due(&self, clock: &dyn Clock) -> Result<(), StoreError> {
         let last_mark = *self.last_mark.lock();
-        // The store adds a mark after this one, unless another process has done so. Without it, the
-        // store only returns its newest mark.
-        let mark_to_follow = last_mark
-            .filter(|last| clock.instant().saturating_duration_since(last.seen_at) >= MARK_INTERVAL)
-            .map(|last| last.mark);
+        // The store adds a mark after this one, unless another process has done so. Without this
+        // mark, the store only returns its newest one.
+        let mark_to_follow = match last_mark {
+            Some(last)
+                if clock.instant().saturating_duration_since(last.seen_at) >= MARK_INTERVAL =>
+            {
+                Some(last.mark)
+            }
+            _ => None,
+        };
         let newest_mark = self.store.mark_idempotency_keys(mark_to_follow).await?;
-        if last_mark.is_none_or(|last| last.mark != newest_mark) {
+        let known_mark = last_mark.map(|last| last.mark);
+        if known_mark != Some(newest_mark) {
             *self.last_mark.lock() = Some(SeenMark {
                 mark: newest_mark,
                 seen_at: clock.instant(),
@@ -124,19 +162,6 @@ impl Requests {
         self.lineages.write().insert(key, first);
         Ok(first)
     }
-}
-
-/// The requests with an idempotency key that are in flight.
-#[derive(Default)]
-struct InFlight {
-    entries: Mutex<HashSet<InFlightEntry>>,
-}
-
-/// The identity of a request that is in flight. Its retries have the same identity.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct InFlightEntry {
-    lineage: RequestOwner,
-    key: IdempotencyKey,
 }
 
 impl InFlight {
@@ -159,22 +184,6 @@ impl InFlight {
             entry,
         })
     }
-}
-
-/// Why a request cannot be processed now.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum NotEntered {
-    /// The same request is in flight.
-    #[error("the request is in progress")]
-    InProgress,
-    #[error("{MAX_IN_FLIGHT} requests with an Idempotency-Key are in progress")]
-    TooMany,
-}
-
-/// A guard that keeps a request marked as in flight until it is dropped.
-pub struct InFlightGuard<'a> {
-    in_flight: &'a InFlight,
-    entry: InFlightEntry,
 }
 
 impl Drop for InFlightGuard<'_> {

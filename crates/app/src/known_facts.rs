@@ -1,7 +1,7 @@
-//! Caches the facts about the store from its profile, which public pages need often.
+//! Caches the facts about the store, which public pages need often.
 //!
 //! The facts are read again only if somebody may have written, so that the pages do not compete for
-//! database connections.
+//! database connections. A [`WriteStamp`] tells whether this is so.
 
 use std::time::{Duration, Instant};
 
@@ -38,10 +38,13 @@ impl WriteStamp {
         })
     }
 
-    /// Whether nothing was written between this stamp and the stamp `later`. If the store has no
-    /// version, misses what other processes wrote within `MAX_STATE_AGE`.
+    /// Whether nothing was written between this stamp and the stamp `later`.
+    ///
+    /// If the store has no version, this misses what other processes wrote, so it is only true for
+    /// less than `MAX_STATE_AGE`.
     pub fn is_unchanged_at(&self, later: &Self) -> bool {
-        if later.version.is_some() {
+        let has_version = later.version.is_some();
+        if has_version {
             return self.version == later.version;
         }
         let age = later.taken_at.saturating_duration_since(self.taken_at);
@@ -62,8 +65,8 @@ struct StampedFacts {
 }
 
 impl KnownFacts {
-    /// Returns the present facts. Reads them from the store only if somebody may have written since the
-    /// last read.
+    /// Returns the present facts. Reads them from the store only if somebody may have written since
+    /// the last read.
     pub async fn read(
         &self,
         store: &StoreReader,

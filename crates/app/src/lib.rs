@@ -1,7 +1,5 @@
-//! The application layer: what the service does for API clients, for the pages of the console, and in the
-//! background.
-
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
+//! The application layer: what the service does for API clients, for the pages of the console, and
+//! in the background.
 
 mod acts;
 mod changed;
@@ -9,10 +7,10 @@ mod commands;
 pub mod delivery;
 mod fields;
 mod idempotency;
+mod inventory;
 pub mod journal;
 mod keys;
 mod known_facts;
-mod latest;
 mod logo;
 mod photos;
 mod profile;
@@ -45,7 +43,7 @@ pub use self::{
     webhooks::{WebhookError, WebhookRefusal},
 };
 use self::{
-    commands::Commands, fields::Fields, journal::Journal, latest::InventoryCount,
+    commands::Commands, fields::Fields, inventory::InventoryCount, journal::Journal,
     webhooks::Webhooks,
 };
 use crate::delivery::Registrar;
@@ -80,11 +78,13 @@ impl Default for Settings {
 
 /// The parts of the service, which the API, the console and the background tasks share.
 pub struct App {
+    /// The store, which all parts share.
     pub store: Arc<dyn Store>,
     /// The clock of the machine.
     pub clock: Arc<dyn Clock>,
     /// The clock by which data expires and is deleted.
     pub confirmed_clock: Arc<ConfirmedClock>,
+    /// The API keys.
     pub keys: KeyRing,
     /// The requests with an `Idempotency-Key`.
     pub requests: Requests,
@@ -92,6 +92,7 @@ pub struct App {
     pub commands: Commands,
     /// Changes the fields with which the store describes its animals.
     pub fields: Fields,
+    /// Changes webhooks.
     pub webhooks: Webhooks,
     /// The cached numbers of animals.
     pub inventory: InventoryCount,
@@ -105,12 +106,13 @@ pub struct App {
     keep_changes: Duration,
     /// How long contacts are kept ([`Settings::keep_contacts`]).
     pub keep_contacts: Duration,
-    /// The order (with the end of its reservation) after which the next run of [`App::expire_orders`]
-    /// continues; `None` to start from the beginning.
+    /// The order (with the end of its reservation) after which the next run of
+    /// [`App::expire_orders`] continues. Without one, the run starts from the beginning.
     last_due_order: Mutex<Option<(OrderId, Timestamp)>>,
-    /// The order after which the next run of [`App::erase_contacts`] continues; `None` to start from the
-    /// beginning.
+    /// The order after which the next run of [`App::erase_contacts`] continues. Without one, the
+    /// run starts from the beginning.
     last_contact_order: Mutex<Option<OrderId>>,
+    /// The metrics of the sign-ins to the console.
     pub sign_ins: SignInMetrics,
     /// The metrics of the background tasks.
     pub tasks: Arc<TaskMetrics>,

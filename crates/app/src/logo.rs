@@ -21,7 +21,6 @@ pub struct LogoFiles {
 }
 
 /// The present logo of the store, as it was last read.
-#[derive(Clone)]
 struct CachedLogo {
     logo: Logo,
     png: Bytes,
@@ -37,18 +36,17 @@ impl LogoFiles {
         }
     }
 
-    /// Returns the PNG file of a logo; `None` if the store does not have it.
+    /// Returns the PNG file of a logo. Returns `None` if the store does not have it.
     ///
     /// The store has the file of its present logo, and of each logo that was replaced less than a
     /// day ago, because cached pages may still refer to it.
     pub async fn read(&self, logo: Logo) -> Result<Option<Bytes>, StoreError> {
         let now = self.clock.instant();
-        let cached_logo = self.cached_logo.lock().clone();
-        if let Some(cached_logo) = cached_logo
+        if let Some(cached_logo) = &*self.cached_logo.lock()
             && cached_logo.logo == logo
             && now < cached_logo.read_at + MAX_LOGO_AGE
         {
-            return Ok(Some(cached_logo.png));
+            return Ok(Some(cached_logo.png.clone()));
         }
 
         let Some(stored_logo) = self.store.logo(logo, self.clock.now()).await? else {

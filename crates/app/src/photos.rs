@@ -2,7 +2,8 @@
 //!
 //! The storage has 256 shards. A walk checks the files of all of them, one after another
 //! ([`App::tend_photos`]). Each database that uses a storage leaves its mark there, which is a
-//! file.
+//! file. While there is the mark of another database, no files are deleted, because the other
+//! database may need them.
 
 use std::{io, mem, sync::Arc};
 
@@ -32,11 +33,16 @@ impl App {
         let mut walk = self.photos.walk.lock().await;
         let own_mark =
             photos::database_mark(&self.store.etag_key(), &self.store.incarnation().await?);
-        let listed_marks = storage.add_mark_and_list_others(&own_mark).await;
-        let other_marks = self.count_failure(listed_marks)?;
+        let other_marks = match storage.add_mark_and_list_others(&own_mark).await {
+            Ok(other_marks) => other_marks,
+            Err(error) => {
+                self.photos.metrics.failures.count();
+                return Err(unavailable(error));
+            }
+        };
 
-        self.check_shard(storage, &mut walk, other_marks.is_empty())
-            .await?;
+        let may_delete = other_marks.is_empty();
+        self.check_shard(storage, &mut walk, may_delete).await?;
         // The number of the last shard wraps around to 0, which completes the walk.
         walk.shard = walk.shard.wrapping_add(1);
         if walk.shard != 0 {
@@ -49,9 +55,6 @@ impl App {
 
     /// Counts the files of the next shard of a walk, and queues the creation of missing card files.
     /// Deletes orphaned files if `may_delete` is set.
-    ///
-    /// `may_delete` must be false if another database uses the same storage, because that database
-    /// may need files that this one does not know.
     async fn check_shard(
         &self,
         storage: &PhotoStorage,
@@ -59,8 +62,8 @@ impl App {
         may_delete: bool,
     ) -> Result<(), StoreError> {
         let shard = walk.shard;
-        // List the photos before the files. The files of a new photo are written before the photo is
-        // stored, so a photo that is listed here has its files.
+        // List the photos before the files. The files of a new photo are written before the photo
+        // is stored, so a photo that is listed here has its files.
         let needed_photos = self.store.photos_in(shard).await?;
         let files = match storage.list(shard).await {
             Ok(files) => files,
@@ -167,11 +170,13 @@ impl App {
         }
     }
 
-    /// Whether the files of a photo exist; `false` if the service has no photo storage.
+    /// Whether the files of a photo exist. Without a photo storage, no files exist.
     pub(super) async fn has_photo_files(&self, id: PhotoId) -> Result<bool, StoreError> {
-        // Of the files of a photo, the large one is deleted last.
-        let has_files = self.photos.has_large_file(id).await;
-        has_files.map_err(|error| StoreError::Unavailable(Arc::new(error)))
+        // The large file is enough, because it is deleted last.
+        self.photos
+            .has_large_file(id)
+            .await
+            .map_err(|error| StoreError::Unavailable(Arc::new(error)))
     }
 
     /// Counts a failure, and remembers the error if it is the first one of the walk. The walk
@@ -179,14 +184,6 @@ impl App {
     fn note_failure(&self, walk: &mut WalkProgress, error: io::Error) {
         self.photos.metrics.failures.count();
         walk.first_error.get_or_insert(error);
-    }
-
-    /// Converts the result of an operation on the photo storage, and counts an error as a failure.
-    fn count_failure<T>(&self, result: io::Result<T>) -> Result<T, StoreError> {
-        result.map_err(|error| {
-            self.photos.metrics.failures.count();
-            unavailable(error)
-        })
     }
 }
 
@@ -198,8 +195,8 @@ fn has_file(files: &ShardFiles, id: PhotoId, size: PhotoSize) -> bool {
         .is_some_and(|sizes| sizes.contains(&size))
 }
 
-/// Whether the shard has the files of a photo in all sizes. Does not count the sizes that a background task
-/// adds later.
+/// Whether the shard has the files of a photo in all sizes. Does not count the sizes that a
+/// background task adds later.
 fn is_complete(files: &ShardFiles, id: PhotoId) -> bool {
     PhotoSize::ALL
         .into_iter()

@@ -12,6 +12,8 @@ use super::changed::{Changed, MAX_TRIES};
 /// the new state.
 ///
 /// The change is idempotent: a retry gets the remembered response, whatever the present state is.
+/// If somebody else changes the profile too often at the same time, fails with
+/// [`StoreError::Overloaded`].
 pub async fn change_profile(
     store: &dyn Store,
     change: &ProfileChange,
@@ -34,6 +36,7 @@ pub async fn change_profile(
         let outcome = store
             .write_profile(decision, response.clone(), context.clone())
             .await?;
+        // If somebody else has changed the profile since it was read, decide again.
         if let Some(changed) = Changed::from_write(outcome, response) {
             return Ok(changed);
         }

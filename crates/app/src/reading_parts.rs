@@ -1,6 +1,5 @@
-//! The read-only parts of the service, for interfaces that must never write, such as the public window.
-
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
+//! The read-only parts of the service, for interfaces that must never write, such as the public
+//! window.
 
 use std::sync::Arc;
 
@@ -10,12 +9,17 @@ use petstore_store::{Store, StoreReader};
 
 use super::logo::LogoFiles;
 
-/// The read-only parts of the service. Nothing reachable from here can write to the store or to a file.
+/// The read-only parts of the service. Nothing reachable from here can write to the store or to a
+/// file.
 #[derive(Clone)]
 pub struct ReadingParts {
+    /// Reads the store.
     pub store: StoreReader,
+    /// The clock of the machine.
     pub clock: Arc<dyn Clock>,
+    /// Reads the files of photos.
     pub photos: PhotoReader,
+    /// Reads the files of logos.
     pub logos: Arc<LogoFiles>,
 }
 

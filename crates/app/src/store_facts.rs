@@ -96,7 +96,8 @@ impl StoreFacts {
         }
     }
 
-    /// Returns the kind of the store, which determines what a sale is called, for example an adoption.
+    /// Returns the kind of the store, which determines what a sale is called, for example an
+    /// adoption.
     pub fn kind(&self) -> StoreKind {
         self.profile.kind.unwrap_or(StoreKind::Shop)
     }

@@ -24,7 +24,7 @@ const ORDERS_PER_RUN: u32 = 100;
 const FORGOTTEN_CHANGES_PER_RUN: u32 = 1_000;
 
 impl App {
-    /// Expires the reservations whose end has passed, each in its own transaction. Also updates the
+    /// Expires the reservations whose end has passed, each in its own transaction. Updates the
     /// metrics of reservations. Returns whether more reservations may have to expire.
     pub async fn expire_orders(&self) -> Result<bool, StoreError> {
         let metrics = &self.commands.metrics;
@@ -34,29 +34,32 @@ impl App {
         };
         // Continue after the orders of the last run. Orders that cannot expire would otherwise
         // block the others.
-        let last_due_order = *self.last_due_order.lock();
+        let continue_after = *self.last_due_order.lock();
         let due_orders = self
             .store
-            .due_orders(last_due_order, now, ORDERS_PER_RUN)
+            .due_orders(continue_after, now, ORDERS_PER_RUN)
             .await?;
-        let mut has_expired = false;
+        let mut has_any_expired = false;
         for &(id, _) in &due_orders {
-            // The order may have been completed or extended since it was listed, so the command checks it
-            // again.
-            has_expired |= self
+            // The order may have been completed or extended since it was listed, so the command
+            // checks it again.
+            let has_expired = self
                 .change_order(id, Command::ExpireOrder { id }, now)
                 .await?;
+            has_any_expired |= has_expired;
         }
-        if has_expired {
+        if has_any_expired {
             metrics.record_reservations(self.store.reservations().await?);
         }
         let last_order = order_to_continue_after(&due_orders);
         *self.last_due_order.lock() = last_order;
-        Ok(last_order.is_some())
+        let may_have_more = last_order.is_some();
+        Ok(may_have_more)
     }
 
     /// Erases the contacts of orders that closed longer ago than
-    /// [`Settings::keep_contacts`](crate::Settings), each in its own transaction.
+    /// [`Settings::keep_contacts`](crate::Settings), each in its own transaction. Returns whether
+    /// more contacts may have to be erased.
     pub async fn erase_contacts(&self) -> Result<bool, StoreError> {
         let Some(now) = self.confirmed_clock.now().await? else {
             return Ok(false);
@@ -65,10 +68,10 @@ impl App {
         let Ok(closed_until) = now.checked_sub(self.keep_contacts) else {
             return Ok(false);
         };
-        let last_contact_order = *self.last_contact_order.lock();
+        let continue_after = *self.last_contact_order.lock();
         let due_orders = self
             .store
-            .orders_with_contact(closed_until, last_contact_order, ORDERS_PER_RUN)
+            .orders_with_contact(closed_until, continue_after, ORDERS_PER_RUN)
             .await?;
         for &id in &due_orders {
             self.change_order(id, Command::EraseContact { id, closed_until }, now)
@@ -76,7 +79,8 @@ impl App {
         }
         let last_order = order_to_continue_after(&due_orders);
         *self.last_contact_order.lock() = last_order;
-        Ok(last_order.is_some())
+        let may_have_more = last_order.is_some();
+        Ok(may_have_more)
     }
 
     /// Executes a command on an order on behalf of the clock. Returns whether it changed something.
@@ -92,8 +96,9 @@ impl App {
         let outcome = self.commands.execute(vec![command], context, respond).await;
         match outcome {
             Ok(ExecutionOutcome::Done { changes, .. }) => Ok(!changes.is_empty()),
-            // For example, a row has unreadable values because somebody edited the database by hand.
-            // `petstore check` reports such rows. Skip the order, so that it does not block the others.
+            // For example, a row has unreadable values because somebody edited the database by
+            // hand. `petstore check` reports such rows. Skip the order, so that it does not block
+            // the others.
             Ok(_) | Err(StoreError::Internal(_)) => {
                 warn!(
                     order = id.get(),
@@ -106,7 +111,8 @@ impl App {
         }
     }
 
-    /// Deletes some of the changes and acts that are older than [`Settings::keep_changes`](crate::Settings).
+    /// Deletes some of the changes and acts that are older than
+    /// [`Settings::keep_changes`](crate::Settings). Returns whether more of them may be left.
     pub async fn forget_old_changes(&self) -> Result<bool, StoreError> {
         let Some(now) = self.confirmed_clock.now().await? else {
             return Ok(false);
@@ -136,15 +142,16 @@ impl App {
         Ok(false)
     }
 
-    /// Deletes some of the remembered requests that are older than 48 hours. Measures their age without the
-    /// wall clock; see [`Requests::forget`](crate::Requests).
+    /// Deletes some of the remembered requests that are older than 48 hours. Returns whether more
+    /// of them may be left. Measures their age without the wall clock: see
+    /// [`Requests::forget`](crate::Requests).
     pub async fn forget_old_requests(&self) -> Result<bool, StoreError> {
         self.requests.forget(self.clock.as_ref()).await
     }
 }
 
-/// Returns the order after which the next run continues. Returns `None` if this run has reached the
-/// last due order, so that the next run starts from the beginning.
+/// Returns the last order of a run, after which the next run continues. Returns `None` if the run
+/// has reached the last due order. The next run then starts from the beginning.
 fn order_to_continue_after<T: Copy>(due_orders: &[T]) -> Option<T> {
     if due_orders.len() < ORDERS_PER_RUN as usize {
         return None;
@@ -152,7 +159,7 @@ fn order_to_continue_after<T: Copy>(due_orders: &[T]) -> Option<T> {
     due_orders.last().copied()
 }
 
-/// Returns the time this number of seconds before `now`.
+/// Returns the time this number of seconds before `now`, or the earliest possible time.
 fn seconds_before(now: Timestamp, seconds: i64) -> Timestamp {
     Timestamp::from_second(now.as_second() - seconds).unwrap_or(Timestamp::MIN)
 }

@@ -59,8 +59,8 @@ impl Console {
     }
 
     /// Checks the role, the second factor, and the recent proof of identity that a page requires.
-    /// Returns the response that asks for what is missing; `None` if nothing is. Fails with 403 if
-    /// the role is too low.
+    /// Fails with 403 if the role is too low. If something else is missing, returns the response
+    /// that asks for it.
     fn check_requirements(
         &self,
         visit: &Visit<'_>,
@@ -89,8 +89,8 @@ impl Console {
     }
 }
 
-/// Checks that the submitted form was rendered for the signed-in member. Returns the page that asks
-/// for confirmation if it was rendered for another member; otherwise `None`.
+/// Checks that the submitted form was rendered for the signed-in member. If it was rendered for
+/// another member, returns the page that asks for confirmation.
 ///
 /// Such a form comes from a page that another member left open in a tab. The member who is signed
 /// in now must not submit it unknowingly.

@@ -19,8 +19,9 @@ impl BrowserSecret {
     /// Returns the secret in the browser's cookie; `None` if it is missing or malformed.
     pub(super) fn from_cookie(visit: &Visit<'_>) -> Option<Self> {
         let text = Cookie::Form.get(visit)?;
-        let is_well_formed = TokenDigest::from_presented(text).is_some();
-        is_well_formed.then(|| Self {
+        // Only the form of the text is checked. The digest is not needed.
+        TokenDigest::from_presented(text)?;
+        Some(Self {
             text: text.to_owned(),
             is_new: false,
         })

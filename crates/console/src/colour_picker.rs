@@ -37,14 +37,14 @@ pub(super) fn picker(form: &Form) -> Markup {
 
 /// Returns the submitted form. If somebody has picked a colour, it replaces the text input's value.
 pub(super) fn with_picked_colour(form: &Form) -> Form {
-    let picked_colour = form.get(PICKER).to_owned();
     let mut fields = form.fields().to_vec();
-    // A form without the picker has no colour in it.
+    // Empty if the form does not have the picker.
+    let picked_colour = form.get(PICKER);
     let was_picked = !picked_colour.is_empty() && picked_colour != form.get(INITIAL_COLOUR);
     if was_picked {
         for (name, value) in &mut fields {
             if name == COLOUR {
-                value.clone_from(&picked_colour);
+                *value = picked_colour.to_owned();
             }
         }
     }

@@ -37,12 +37,15 @@ impl Cookie {
         } else {
             ""
         };
-        // Without a port, the last colon is the one in `https:` or in an IPv6 address, which ends
-        // with a bracket. No number follows either.
-        let after_colon = visit.visitor.origin.rsplit_once(':').map(|(_, text)| text);
-        let port_part = match after_colon.map(str::parse::<u16>) {
-            Some(Ok(port)) => format!("-{port}"),
-            Some(Err(_)) | None => String::new(),
+        // Without a port, the last colon is the one in `https:`, or one in an IPv6 address, which
+        // ends with a bracket. Neither is followed by a number.
+        let port: Option<u16> = match visit.visitor.origin.rsplit_once(':') {
+            Some((_, after_colon)) => after_colon.parse().ok(),
+            None => None,
+        };
+        let port_part = match port {
+            Some(port) => format!("-{port}"),
+            None => String::new(),
         };
         let suffix = match self {
             Self::Session => "",
@@ -63,8 +66,9 @@ impl Cookie {
             // The header also has the cookies of other programs on this host, which can contain any
             // bytes.
             for pair in cookie_header.as_bytes().split(|byte| *byte == b';') {
-                // Only ASCII white space is removed. Browsers do not protect the prefix `__Host-`
-                // after other white space, such as U+2000, so such a cookie can be of another host.
+                // Only ASCII white space is removed. If other white space, such as U+2000, precedes
+                // `__Host-`, browsers do not see the prefix, and let any host of the domain set the
+                // cookie. Removing that space would make it pass for a cookie of the console.
                 let Ok(pair) = str::from_utf8(pair.trim_ascii()) else {
                     continue;
                 };
@@ -78,12 +82,13 @@ impl Cookie {
         None
     }
 
-    /// Adds a cookie to the response that the browser keeps until it is closed.
+    /// Adds the cookie to the response. The browser deletes it when the browser is closed.
     pub(super) fn set(self, visit: &Visit<'_>, response: &mut Response, value: &str) {
-        self.add_header(visit, response, value, "");
+        let no_age = None;
+        self.add_header(visit, response, value, no_age);
     }
 
-    /// Adds a cookie to the response that the browser keeps for this many seconds.
+    /// Adds the cookie to the response. The browser keeps it for this many seconds.
     pub(super) fn set_for_seconds(
         self,
         visit: &Visit<'_>,
@@ -91,8 +96,7 @@ impl Cookie {
         value: &str,
         seconds: u32,
     ) {
-        let age = format!("; Max-Age={seconds}");
-        self.add_header(visit, response, value, &age);
+        self.add_header(visit, response, value, Some(seconds));
     }
 
     /// Makes the browser delete the cookie.
@@ -100,14 +104,24 @@ impl Cookie {
         self.set_for_seconds(visit, response, "", 0);
     }
 
-    /// Adds the `Set-Cookie` header to the response. `age` is the `Max-Age` attribute, or empty for
-    /// a cookie that the browser keeps until it is closed.
-    fn add_header(self, visit: &Visit<'_>, response: &mut Response, value: &str, age: &str) {
+    /// Adds the `Set-Cookie` header to the response. Without `max_age_seconds`, the browser keeps
+    /// the cookie until the browser is closed.
+    fn add_header(
+        self,
+        visit: &Visit<'_>,
+        response: &mut Response,
+        value: &str,
+        max_age_seconds: Option<u32>,
+    ) {
         let cookie_name = self.name(visit);
         let secure = if visit.visitor.is_secure {
             "; Secure"
         } else {
             ""
+        };
+        let age = match max_age_seconds {
+            Some(seconds) => format!("; Max-Age={seconds}"),
+            None => String::new(),
         };
         let cookie = format!("{cookie_name}={value}; Path=/; HttpOnly; SameSite=Lax{secure}{age}");
         // Fails only for a value with control characters, which no caller passes.

@@ -1,5 +1,5 @@
-//! [`Desk`]: the request of a signed-in member, as staff pages receive it. Also makes the
-//! idempotency keys of forms, by which the service recognizes a double click.
+//! [`Desk`]: the request of a signed-in member, as staff pages receive it. It makes the idempotency
+//! keys of forms, by which the service recognizes a double click.
 
 use maud::{Markup, html};
 use petstore_app::App;
@@ -16,6 +16,18 @@ use super::{
     session::Session,
     visit::{Form, Visit},
 };
+
+/// The hidden form field with the idempotency key, by which the service recognizes a double click:
+/// `TOKEN.OWNER-FORM`, such as `9f86d081884c7d659a2feaa0c55ad015.7-add`. The owner is the member
+/// for whom the form was rendered.
+pub(super) const KEY_FIELD: &str = "_key";
+
+/// The length of the random token in [`KEY_FIELD`], in hexadecimal digits: 128 bits.
+const KEY_DIGITS: usize = 32;
+
+/// The length of the digest of the content in an idempotency key, in bytes. It only has to differ
+/// between the versions of one form, so 64 bits are enough.
+const SHORT_DIGEST_BYTES: usize = 8;
 
 /// A request of a signed-in member, after the access checks of the page. Handlers of staff
 /// pages get it in place of the [`Visit`].
@@ -38,18 +50,6 @@ pub(super) struct FormIdentity {
     fingerprint: [u8; 32],
 }
 
-/// The hidden form field with the idempotency key, by which the service recognizes a double click:
-/// `TOKEN.OWNER-FORM`, such as `9f86d081884c7d659a2feaa0c55ad015.7-add`. The owner is the member
-/// for whom the form was rendered.
-pub(super) const KEY_FIELD: &str = "_key";
-
-/// The length of the random token in [`KEY_FIELD`], in hexadecimal digits: 128 bits.
-const KEY_DIGITS: usize = 32;
-
-/// The length of the digest of the content in an idempotency key, in bytes. It only has to differ
-/// between the versions of one form, so 64 bits are enough.
-const SHORT_DIGEST_BYTES: usize = 8;
-
 /// The parts of a value of [`KEY_FIELD`].
 struct KeyParts<'k> {
     token: &'k str,
@@ -58,7 +58,7 @@ struct KeyParts<'k> {
 }
 
 impl<'k> KeyParts<'k> {
-    /// Splits a value of [`KEY_FIELD`]; `None` if it does not have the three parts.
+    /// Splits a value of [`KEY_FIELD`]. Returns `None` if it does not have the three parts.
     fn split(key: &'k str) -> Option<Self> {
         let (token, owner_and_form) = key.split_once('.')?;
         let (owner, form_name) = owner_and_form.split_once('-')?;
@@ -82,11 +82,9 @@ pub(super) fn with_owner(form: &Form, member: StaffId) -> Form {
     let mut fields = form.fields().to_vec();
     for (name, value) in &mut fields {
         if name == KEY_FIELD
-            && let Some(KeyParts {
-                token, form_name, ..
-            }) = KeyParts::split(value)
+            && let Some(parts) = KeyParts::split(value)
         {
-            *value = format!("{token}.{member}-{form_name}");
+            *value = format!("{}.{member}-{}", parts.token, parts.form_name);
         }
     }
     fields.into_iter().collect()
@@ -130,7 +128,8 @@ impl<'r> Desk<'r> {
     /// Parses the path parameter as an id; `None` if it is not an id. `to_id` converts the number,
     /// and returns `None` for a number that no id can have.
     pub(super) fn path_id<T>(&self, to_id: impl FnOnce(i64) -> Option<T>) -> Option<T> {
-        text::parse_integer(self.visit.parameter).and_then(to_id)
+        let number = text::parse_integer(self.visit.parameter)?;
+        to_id(number)
     }
 
     /// Renders the hidden [`KEY_FIELD`], which makes submitting a form idempotent. Every form on
@@ -166,15 +165,16 @@ impl<'r> Desk<'r> {
     /// Returns the identity of the form in this request; `None` if it has no [`KEY_FIELD`].
     pub(super) fn form_identity(&self) -> Option<FormIdentity> {
         let form = &self.visit.form;
-        self.identity(form.raw(KEY_FIELD), form.bytes())
+        self.identity_of(form.raw(KEY_FIELD), form.bytes())
     }
 
     /// Returns the identity of a form with this [`KEY_FIELD`] and this content; `None` if the field
     /// is empty or invalid. The fingerprint also covers the path of the request.
     ///
     /// The idempotency key consists of the form's key and a digest of the content. If somebody goes
-    /// back, edits the form and submits it again, the digest differs, so it counts as a new form.
-    pub(super) fn identity(&self, form_key: &str, content: &[u8]) -> Option<FormIdentity> {
+    /// back, edits the form and submits it again, the digest differs. The edited form then counts
+    /// as a new one.
+    pub(super) fn identity_of(&self, form_key: &str, content: &[u8]) -> Option<FormIdentity> {
         if form_key.is_empty() {
             return None;
         }

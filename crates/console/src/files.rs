@@ -4,12 +4,12 @@ use hyper::http::request::Parts;
 use petstore_domain::{Client, store_area::Logo};
 use petstore_web::edge::{ApiError, Reader, Response, photos};
 
-use super::{layout, session, state::Console, visit::Visit};
+use super::{session, state::Console, static_assets, visit::Visit};
 
 impl Console {
     /// Responds to `GET /photos/{file}`. Without a session, only photos that the store's website
     /// may show are available, and the response to other names is 404.
-    pub(super) async fn photo(
+    pub(super) async fn serve_photo(
         &self,
         client: &Client,
         visit: &Visit<'_>,
@@ -33,13 +33,13 @@ impl Console {
     }
 
     /// Responds to `GET /assets/{name}` with a static asset or the store's logo.
-    pub(super) async fn asset(
+    pub(super) async fn serve_asset(
         &self,
         client: &Client,
         request: &Parts,
     ) -> Result<Response, ApiError> {
         let Some(logo) = Logo::from_path(request.uri.path()) else {
-            return layout::asset(request.uri.path());
+            return static_assets::respond_with_asset(request.uri.path());
         };
         let reader = self.edge.strangers.reader(client, &request.headers);
         let memory = &self.edge.response_memory;

@@ -32,8 +32,8 @@ pub(super) struct ReceivedForm {
 }
 
 impl Console {
-    /// Receives the form of a request, up to `max_length` bytes. Fails like [`Self::read_form`]. If
-    /// a member is signed in, the error page has the member's menu.
+    /// Receives the form of a request, up to `max_length` bytes. Fails like [`Self::parse_body`].
+    /// If a member is signed in, the error page has the member's menu.
     pub(super) async fn receive_form(
         &self,
         client: &Client,
@@ -46,14 +46,14 @@ impl Console {
             Some(_) => Reader::Known,
             None => self.edge.strangers.reader(client, &visit.request.headers),
         };
-        self.read_form(visit.request, body, max_length, reader)
+        self.parse_body(visit.request, body, max_length, reader)
             .await
             .map_err(|error| problem::with_menu(error, visit, session.as_ref()))
     }
 
-    /// Reads and parses the form in a body. Fails like [`body::read_form`], and also with 503 if
+    /// Reads and parses the form in a body. Fails like [`body::read_form`]. Also fails with 503 if
     /// there is not enough memory left, and with 400 if the form has too many fields.
-    async fn read_form(
+    async fn parse_body(
         &self,
         request: &Parts,
         body: UnreadBody<'_>,
@@ -92,11 +92,11 @@ impl Console {
         request: &Parts,
         response: Response,
     ) -> Result<Response, ApiError> {
-        // A streamed body, which is not whole, needs no memory for all of its bytes at once.
-        let is_short = response
-            .body()
-            .whole()
-            .is_none_or(|body| body.len() <= MAX_UNCOUNTED_PAGE);
+        let is_short = match response.body().whole() {
+            Some(body) => body.len() <= MAX_UNCOUNTED_PAGE,
+            // A streamed body needs no memory for all of its bytes at once.
+            None => true,
+        };
         if is_short {
             return Ok(response);
         }

@@ -11,15 +11,17 @@ use petstore_domain::{
 };
 use petstore_languages::console_texts as texts;
 
+use super::{markup, visit::Form, zone};
+
 pub(super) use self::{
     errors::Errors,
     parsing::{
-        ambiguous_number_message, find_category, is_named, names_of, parse_contact, parse_id,
-        parse_label, parse_listing, parse_name, parse_optional_text, parse_price,
-        parse_reservation_end, parse_status, parse_withdrawal_reason,
+        RESERVATION_END, RESERVATION_END_OFFSET, ambiguous_number_message, find_category, is_named,
+        names_of, parse_contact, parse_id, parse_label, parse_listing, parse_name,
+        parse_optional_text, parse_price, parse_reservation_end, parse_status,
+        parse_withdrawal_reason,
     },
 };
-use super::{markup, visit::Form, zone};
 
 /// What people type into a text input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -235,7 +237,10 @@ impl<'a> Input<'a> {
 /// Returns the label of a time zone within its region: `Argentina, Buenos Aires` for
 /// `America/Argentina/Buenos_Aires`.
 fn zone_label(zone: &str) -> String {
-    let place = zone.split_once('/').map_or(zone, |(_, place)| place);
+    let place = match zone.split_once('/') {
+        Some((_region, place)) => place,
+        None => zone,
+    };
     place.replace('/', ", ").replace('_', " ")
 }
 
@@ -290,11 +295,11 @@ pub(super) fn listing_words(is_listed: bool) -> &'static str {
 }
 
 /// Renders the date input for the end of a reservation, which [`parse_reservation_end`] parses. If
-/// the store has no time zone, the page's script submits the browser's UTC offset in the hidden
-/// field.
+/// the store has no time zone, the page's script replaces the 0 in the hidden field by the UTC
+/// offset of the browser.
 pub(super) fn day_input(value: &str, error: Option<&str>) -> Markup {
     let input = Input {
-        id: "until",
+        id: RESERVATION_END,
         label: texts().until,
         value,
         error,
@@ -304,7 +309,7 @@ pub(super) fn day_input(value: &str, error: Option<&str>) -> Markup {
     html! {
         (input.show())
         @if zone::store_zone().is_none() {
-            input type="hidden" name="until-offset" value="0";
+            input type="hidden" name=(RESERVATION_END_OFFSET) value="0";
         }
     }
 }

@@ -91,7 +91,8 @@ impl Guesses {
             let meter = &self.member_meters[member_index(member)];
             return self.count(meter, self.name_limit, now);
         }
-        // The address first: strangers who have used it up take no attempts from the name.
+        // The address is counted first, so that strangers who have used up its attempts take none
+        // from the name.
         let address_index = self.hash_index(&ClientAddress::from(address));
         self.count(&self.address_meters[address_index], self.address_limit, now)?;
         let name_index = self.hash_index(&name);
@@ -135,8 +136,8 @@ impl Guesses {
         Err(ApiError::rate_limited(message, reading.refill_seconds))
     }
 
-    /// Counts a failed attempt, and returns whether the audit trail should record it. The limit
-    /// prevents strangers from flooding the audit trail.
+    /// Counts a failed attempt, and returns whether the audit trail should record the failure. The
+    /// limit prevents strangers from flooding the audit trail.
     pub(super) fn count_failure(&self, now: Instant) -> bool {
         match self.address_limit {
             Some(limit) => {

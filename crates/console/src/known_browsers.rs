@@ -23,10 +23,9 @@ pub(super) fn has_signed_in(visit: &Visit<'_>, member: &StaffMember) -> bool {
     presented_signatures(visit).any(|signature| visit.is_signature_of(signature, &text))
 }
 
-/// Finds an enabled member who has signed in with this browser before. Returns `None` if nobody has.
-///
-/// If several members have, it returns any one, because each member has limits of their own.
-pub(super) async fn member_of_browser(visit: &Visit<'_>) -> Result<Option<StaffId>, ApiError> {
+/// Finds an enabled member who has signed in with this browser before, if there is one. Any of
+/// several such members will do, because each has limits of their own.
+pub(super) async fn find_member_of_browser(visit: &Visit<'_>) -> Result<Option<StaffId>, ApiError> {
     // Without a cookie, there is one empty signature. Most requests return here, without a query.
     if presented_signatures(visit).all(str::is_empty) {
         return Ok(None);
@@ -38,14 +37,17 @@ pub(super) async fn member_of_browser(visit: &Visit<'_>) -> Result<Option<StaffI
     Ok(known_member.map(|member| member.id))
 }
 
-/// Marks the browser as known to the member: adds a signature for the member to its cookie. Keeps
-/// the signatures for other members, up to [`MAX_KNOWN_MEMBERS`].
+/// Marks the browser as known to the member: adds a signature for the member to the
+/// browser's cookie. Keeps the signatures for other members, up to [`MAX_KNOWN_MEMBERS`].
 pub(super) fn remember(visit: &Visit<'_>, response: &mut Response, member: &StaffMember) {
-    let member_signature = visit.sign(&signed_text(member));
-    let mut signatures = vec![&*member_signature];
+    let new_signature = visit.sign(&signed_text(member));
+    let mut signatures = vec![new_signature.as_str()];
     for signature in presented_signatures(visit) {
-        // All signatures have the same length. Anything else was not made by this service.
-        if signature.len() == member_signature.len() && signature != member_signature {
+        // All signatures have the same length. Other texts are dropped, such as the empty one that
+        // stands for a missing cookie. A forged signature does no harm, because it is verified
+        // whenever it is used.
+        let can_be_signature = signature.len() == new_signature.len();
+        if can_be_signature && signature != new_signature {
             signatures.push(signature);
         }
     }

@@ -1,6 +1,5 @@
-//! The layout of every page: the document, the bar with the main menu, and the static assets.
-
-use std::sync::LazyLock;
+//! The layout of every page: the document, and the bar with the main menu. The responses with a
+//! page, and redirects to a page, are made here, too.
 
 use bytes::Bytes;
 use hyper::{
@@ -14,15 +13,12 @@ use petstore_domain::{
     Role,
     store_area::{StoreTimeZone, TelephoneNumber},
 };
-use petstore_languages::{console::Label, console_texts as texts, look};
-use petstore_web::edge::{
-    ApiError, Body, Response,
-    assets::{self, Asset},
-    response,
-};
+use petstore_languages::{console::Label, console_texts as texts};
+use petstore_web::edge::{Body, Response, response};
 
 use super::{
     markup::{self, LONG_LENGTH},
+    static_assets::ASSETS,
     zone,
 };
 
@@ -50,118 +46,11 @@ const MENU: &[MenuEntry] = &[
     MenuEntry::new("/settings", |texts| texts.settings, Role::Manager),
 ];
 
-/// Returns the path of the menu entry to which a page belongs: `/orders` for `/orders/7`.
-fn menu_entry_path(path: &str) -> &str {
-    let second_slash = path.match_indices('/').nth(1);
-    let first_segment = match second_slash {
-        Some((position, _)) => &path[..position],
-        None => path,
-    };
-    match first_segment {
-        // Categories have no entry of their own: the list of animals links to them.
-        "/categories" => "/animals",
-        segment => segment,
-    }
-}
+/// The height of the logo and of the default icon in the bar, in pixels.
+const LOGO_HEIGHT: u32 = 28;
 
-/// The static assets of the pages.
-struct Assets {
-    style: Asset,
-    live_script: Asset,
-    icon: Asset,
-    favicon: Asset,
-    touch_icon: Asset,
-    photos_script: Asset,
-    passkeys_script: Asset,
-    zones_script: Asset,
-}
-
-impl Assets {
-    /// Returns all assets.
-    fn all(&self) -> [&Asset; 8] {
-        [
-            &self.style,
-            &self.live_script,
-            &self.icon,
-            &self.favicon,
-            &self.touch_icon,
-            &self.photos_script,
-            &self.passkeys_script,
-            &self.zones_script,
-        ]
-    }
-}
-
-/// The assets of this release. `%` in a path is a placeholder for a hash of the content, so that
-/// browsers can cache the asset for long.
-static ASSETS: LazyLock<Assets> = LazyLock::new(|| Assets {
-    style: Asset::new(
-        "/assets/style-%.css",
-        "text/css; charset=utf-8",
-        look::style() + include_str!("style.css"),
-    ),
-    live_script: script("/assets/live-%.js", include_bytes!("live.js")),
-    icon: Asset::new(
-        "/assets/icon-%.svg",
-        "image/svg+xml",
-        Bytes::from_static(look::ICON.as_bytes()),
-    ),
-    // Browsers and phones request these two paths even if no page links to them.
-    favicon: Asset::new(
-        "/favicon.ico",
-        "image/x-icon",
-        Bytes::from_static(look::FAVICON),
-    ),
-    touch_icon: Asset::new(
-        "/apple-touch-icon.png",
-        "image/png",
-        Bytes::from_static(look::TOUCH_ICON),
-    ),
-    photos_script: script("/assets/photos-%.js", include_bytes!("photos.js")),
-    passkeys_script: script("/assets/passkeys-%.js", include_bytes!("passkeys.js")),
-    zones_script: script("/assets/zones-%.js", include_bytes!("zones.js")),
-});
-
-/// Returns the asset for a script.
-fn script(path: &'static str, content: &'static [u8]) -> Asset {
-    Asset::new(
-        path,
-        "text/javascript; charset=utf-8",
-        Bytes::from_static(content),
-    )
-}
-
-/// Returns the path of the script for pages that accept photo uploads.
-pub(super) fn photos_script() -> &'static str {
-    &ASSETS.photos_script.path
-}
-
-/// Returns the path of the script for pages with a passkey button.
-pub(super) fn passkeys_script() -> &'static str {
-    &ASSETS.passkeys_script.path
-}
-
-/// Returns the path of the script for the page with the time zone dropdown.
-pub(super) fn zones_script() -> &'static str {
-    &ASSETS.zones_script.path
-}
-
-/// Responds with the asset at this path. Fails with 404 if there is no such asset.
-///
-/// The hash in the path need not be the current one, because a page that was opened before an
-/// upgrade requests the assets by the hashes of the earlier release.
-pub(super) fn asset(path: &str) -> Result<Response, ApiError> {
-    assets::respond_at(ASSETS.all().into_iter(), path).ok_or_else(ApiError::no_such_path)
-}
-
-/// Returns a 200 response with this `Content-Type` and body.
-pub(super) fn response_of_type(media_type: &'static str, content: Body) -> Response {
-    let mut response = Response::new(content);
-    response
-        .headers_mut()
-        .insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
-    response
-}
+/// The maximum width of the logo, in pixels. A wider logo would push the main menu out of the bar.
+const MAX_LOGO_WIDTH: u32 = 4 * LOGO_HEIGHT;
 
 /// What a page shows around its content: the store's brand, the menus and the flash message.
 pub(super) struct Frame<'a> {
@@ -193,11 +82,27 @@ pub(super) enum Follows {
     Pet(i64),
 }
 
+/// Returns a 200 response with this `Content-Type` and body.
+pub(super) fn response_of_type(media_type: &'static str, content: Body) -> Response {
+    let mut response = Response::new(content);
+    response
+        .headers_mut()
+        .insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+    response
+}
+
 /// Returns a response with a rendered HTML document.
 pub(super) fn html_response(status: StatusCode, html: Bytes) -> Response {
     let mut response = response_of_type("text/html; charset=utf-8", html.into());
     *response.status_mut() = status;
     response
+}
+
+/// Returns a 303 redirect, which browsers follow with GET even after a POST. A path that is not a
+/// valid header value is replaced by `/`.
+pub(super) fn redirect(path: &str) -> Response {
+    let location = HeaderValue::try_from(path).unwrap_or(HeaderValue::from_static("/"));
+    response::redirect(StatusCode::SEE_OTHER, location)
 }
 
 /// Returns the store's name, or a generic title if the store has none.
@@ -299,6 +204,20 @@ fn menu_entries(frame: &Frame<'_>) -> Markup {
     }
 }
 
+/// Returns the path of the menu entry to which a page belongs: `/orders` for `/orders/7`.
+fn menu_entry_path(path: &str) -> &str {
+    let second_slash = path.match_indices('/').nth(1);
+    let first_segment = match second_slash {
+        Some((position, _)) => &path[..position],
+        None => path,
+    };
+    match first_segment {
+        // Categories have no entry of their own: the list of animals links to them.
+        "/categories" => "/animals",
+        segment => segment,
+    }
+}
+
 /// Renders the hidden notice that the page's script reveals when the page is out of date or the
 /// connection is lost. The script finds the texts, in the language of the request, in the data
 /// attributes.
@@ -345,12 +264,6 @@ fn brand(facts: &StoreFacts) -> Markup {
     }
 }
 
-/// The height of the logo and of the default icon in the bar, in pixels.
-const LOGO_HEIGHT: u32 = 28;
-
-/// The maximum width of the logo, in pixels. A wider logo would push the main menu out of the bar.
-const MAX_LOGO_WIDTH: u32 = 4 * LOGO_HEIGHT;
-
 /// Renders the store's logo, [`LOGO_HEIGHT`] high and at most [`MAX_LOGO_WIDTH`] wide. Renders
 /// nothing if the store has no logo.
 fn logo(facts: &StoreFacts) -> Markup {
@@ -388,11 +301,4 @@ fn document(title: &str, store_name: &str, body: &Markup) -> Markup {
             }
         }
     }
-}
-
-/// Returns a 303 redirect, which browsers follow with GET even after a POST. A path that is not a
-/// valid header value is replaced by `/`.
-pub(super) fn redirect(path: &str) -> Response {
-    let path = HeaderValue::try_from(path).unwrap_or(HeaderValue::from_static("/"));
-    response::redirect(StatusCode::SEE_OTHER, path)
 }

@@ -29,10 +29,12 @@ mod pages;
 mod passwords;
 mod prelude;
 mod problem;
+mod replay_cache;
 mod reply;
 mod session;
 mod staff;
 mod state;
+mod static_assets;
 mod store_inputs;
 mod store_spellings;
 mod visit;
@@ -68,6 +70,24 @@ use self::{
     session::Session,
     visit::{Form, Visit},
 };
+
+/// The security headers of every response. With them, browsers load nothing from other hosts, run
+/// no inline scripts, show no page in a frame, and send no referrer to other hosts.
+///
+/// The referrer policy is not `no-referrer`, because browsers would then submit forms with `Origin:
+/// null`, and [`origin::check_site`] needs the origin.
+const SECURITY_HEADERS: [(HeaderName, &str); 3] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; \
+         form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    ),
+    (header::REFERRER_POLICY, "same-origin"),
+    (
+        HeaderName::from_static("cross-origin-opener-policy"),
+        "same-origin",
+    ),
+];
 
 /// Returns an edge whose metrics also cover the console's routes.
 pub fn with_routes(edge: Edge) -> Edge {
@@ -137,7 +157,8 @@ impl Interface for Console {
     ) -> Result<Response, ApiError> {
         let visitor = origin::identify_visitor(&self.settings, client, request)
             .inspect_err(|error| self.warn_if_foreign_host(error, request))?;
-        let (route, [parameter, _]) = match pages::route(&request.method, request.uri.path()) {
+        // No page has a second parameter in its path.
+        let (route, [parameter, _]) = match pages::find_route(&request.method, request.uri.path()) {
             Ok(route) => route,
             Err(error) => {
                 return self
@@ -154,7 +175,7 @@ impl Interface for Console {
 
         // Dropped at the end of this function, when the page has been rendered.
         let _form_memory = self
-            .receive_submitted_form(client, route, &mut visit, &mut *body)
+            .check_and_receive_form(client, route, &mut visit, &mut *body)
             .await?;
         // Boxed, because the futures of the pages are large.
         Box::pin(self.open(client, route.target, visit, body, facts)).await
@@ -180,8 +201,8 @@ impl Interface for Console {
 
 /// The steps of [`Interface::process`], in the order in which it calls them.
 impl Console {
-    /// Fails with this error of the router. If a member is signed in, the error page has the main
-    /// menu.
+    /// Fails with `error`, which comes from the router. It never returns a response. If a member is
+    /// signed in, the error page has the main menu.
     async fn fail_without_route(
         &self,
         error: ApiError,
@@ -256,10 +277,10 @@ impl Console {
         Ok(())
     }
 
-    /// Checks that no other site submitted the form of a POST, and receives it into the visit.
-    /// Routes that accept pictures stream the body themselves. Returns the memory reserved for the
-    /// form.
-    async fn receive_submitted_form(
+    /// Checks that no other site submitted the form of a POST, and receives the form into the
+    /// visit. Returns the memory reserved for the form. Routes that accept pictures stream the body
+    /// themselves.
+    async fn check_and_receive_form(
         &self,
         client: &Client,
         route: &Route<Target>,
@@ -293,8 +314,8 @@ impl Console {
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
         let requirements = match target {
-            Target::Asset => return self.asset(client, visit.request).await,
-            Target::Photo => return Box::pin(self.photo(client, &visit)).await,
+            Target::Asset => return self.serve_asset(client, visit.request).await,
+            Target::Photo => return Box::pin(self.serve_photo(client, &visit)).await,
             Target::Public(page) | Target::Server(page) => {
                 let response = page(&visit).await?;
                 return self.reserve_for_long_page(client, visit.request, response);
@@ -322,9 +343,12 @@ async fn open_staff_page(
     let mut desk = Desk::new(visit, session);
     let reply = match target {
         Target::Staff(_, open) => open(&desk).await,
-        Target::Logo(_) => Box::pin(pages::logo::add(&mut desk, body)).await,
-        // `Target::Pictures`, because routes with other targets have no staff page.
-        _ => Box::pin(pages::photo_uploads::add(&desk, body)).await,
+        Target::Logo(_) => Box::pin(pages::logo::replace(&mut desk, body)).await,
+        Target::Pictures(_) => Box::pin(pages::photo_uploads::add_pictures(&desk, body)).await,
+        // Never reached, because these targets have no staff page.
+        Target::Asset | Target::Photo | Target::Public(_) | Target::Server(_) => {
+            Err(ApiError::no_such_path())
+        }
     };
     let result = match reply {
         Ok(reply) => reply.into_response(&desk).await,
@@ -340,21 +364,3 @@ async fn open_staff_page(
     }
     Ok(response)
 }
-
-/// The security headers of every response. With them, browsers load nothing from other hosts, run
-/// no inline scripts, show no page in a frame, and send no referrer to other hosts.
-///
-/// The referrer policy is not `no-referrer`, because browsers would then submit forms with `Origin:
-/// null`, and [`origin::check_site`] needs the origin.
-const SECURITY_HEADERS: [(HeaderName, &str); 3] = [
-    (
-        header::CONTENT_SECURITY_POLICY,
-        "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; \
-         form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
-    ),
-    (header::REFERRER_POLICY, "same-origin"),
-    (
-        HeaderName::from_static("cross-origin-opener-policy"),
-        "same-origin",
-    ),
-];

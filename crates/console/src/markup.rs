@@ -51,8 +51,8 @@ pub(super) fn name(name: &str, max_length: usize) -> Markup {
 /// Renders a time within a week of `now` in relative words, such as `3 hours ago`, and any other
 /// time as date and time. The page's script keeps the words up to date.
 pub(super) fn time(time: Timestamp, now: Timestamp) -> Markup {
-    let exact_words = wording::exact(time);
-    let words = wording::relative(time, now).unwrap_or_else(|| exact_words.clone());
+    let exact_words = wording::exact_time(time);
+    let words = wording::relative_time(time, now).unwrap_or_else(|| exact_words.clone());
     // Only a future time gets the words for "soon". Otherwise, the script would show a past time as
     // a future one on a device whose clock is slow.
     let soon = (time > now).then_some(texts().soon);
@@ -65,7 +65,7 @@ pub(super) fn time(time: Timestamp, now: Timestamp) -> Markup {
 
 /// Renders a time as date and time.
 pub(super) fn exact_time(time: Timestamp) -> Markup {
-    html! { time datetime=(time) data-exact { (wording::exact(time)) } }
+    html! { time datetime=(time) data-exact { (wording::exact_time(time)) } }
 }
 
 /// Renders a time as date and time. A time within a week of `now` is followed by the relative
@@ -73,7 +73,7 @@ pub(super) fn exact_time(time: Timestamp) -> Markup {
 pub(super) fn time_and_distance(timestamp: Timestamp, now: Timestamp) -> Markup {
     html! {
         (exact_time(timestamp))
-        @if wording::relative(timestamp, now).is_some() {
+        @if wording::relative_time(timestamp, now).is_some() {
             " " span.muted { "(" (time(timestamp, now)) ")" }
         }
     }
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn a_moment_within_a_week_is_shown_by_its_distance() {
         let now: Timestamp = "2026-11-22T12:00:00Z".parse().unwrap();
-        let relative_words = |time: &str| wording::relative(time.parse().unwrap(), now);
+        let relative_words = |time: &str| wording::relative_time(time.parse().unwrap(), now);
         assert_eq!(relative_words("2026-11-22T11:59:01Z").unwrap(), "just now");
         assert_eq!(relative_words("2026-11-22T12:00:00Z").unwrap(), "just now");
         assert_eq!(
@@ -208,7 +208,7 @@ mod tests {
             "2 days ago"
         );
         assert_eq!(relative_words("2026-11-29T12:00:00Z"), None);
-        let exact = wording::exact("2026-01-02T03:04:05Z".parse().unwrap());
+        let exact = wording::exact_time("2026-01-02T03:04:05Z".parse().unwrap());
         assert_eq!(exact, "2\u{a0}January\u{a0}2026, 03:04 UTC");
     }
 }

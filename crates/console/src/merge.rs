@@ -7,7 +7,7 @@
 //! An entry is what the form shows and changes, such as an animal or an order.
 
 use maud::{Markup, html};
-use petstore_domain::store_area::Preconditions;
+use petstore_domain::store_area::{Decimal, Preconditions};
 use petstore_formats::cells::parse_number;
 use petstore_languages::console_texts as texts;
 
@@ -34,9 +34,9 @@ pub(super) fn hidden_fields(current_form: &Form) -> Markup {
     }
 }
 
-/// Returns the value that an input showed when the form was rendered; `None` if the form has no
-/// hidden field with it.
-pub(super) fn initial_value<'f>(submitted_form: &'f Form, name: &str) -> Option<&'f str> {
+/// Finds the initial value of an input: what it showed when the form was rendered. Returns `None`
+/// if the form has no hidden field with the initial value.
+pub(super) fn find_initial_value<'f>(submitted_form: &'f Form, name: &str) -> Option<&'f str> {
     let field = format!("{INITIAL_VALUE_PREFIX}{name}");
     submitted_form.all(&field).next()
 }
@@ -49,10 +49,11 @@ pub(super) fn is_initial_value_name(name: &str) -> bool {
 /// Whether the person changed the value of an input before submitting the form. An input without a
 /// recorded initial value counts as touched.
 pub(super) fn is_touched(submitted_form: &Form, name: &str) -> bool {
-    let shown_value = initial_value(submitted_form, name);
-    submitted_form
-        .all(name)
-        .any(|value| shown_value.is_none_or(|initial| !is_same_text(value, initial)))
+    let initial_value = find_initial_value(submitted_form, name);
+    submitted_form.all(name).any(|value| match initial_value {
+        Some(initial_text) => !is_same_text(value, initial_text),
+        None => true,
+    })
 }
 
 /// Whether two forms have different values for an input. An input that only one form has does not
@@ -78,7 +79,7 @@ pub(super) struct MergedForm {
     pub(super) form: Form,
     /// The changes by others since the form was rendered.
     concurrent_changes: Vec<ConcurrentChange>,
-    /// See [`required_version`].
+    /// The version that the entry must have when the form is applied. See [`required_version`].
     required_version: Option<i64>,
 }
 
@@ -104,6 +105,7 @@ impl MergedForm {
     /// Merges a submitted form with `current_form`, the form as it would be rendered now.
     pub(super) fn new(submitted_form: &Form, current_form: &Form) -> Self {
         let shown_version = submitted_form.get(VERSION);
+        // A form without a version does not say which changes came after it, so none is reported.
         let is_current = shown_version.is_empty() || shown_version == current_form.get(VERSION);
         let concurrent_changes = if is_current {
             Vec::new()
@@ -118,12 +120,12 @@ impl MergedForm {
         }
     }
 
-    /// Returns the precondition for applying the form: that the entry still has the version with
-    /// which the form was merged. If `is_refused`, nothing can meet the precondition.
+    /// Returns the precondition for executing the form: the entry still has the version with which
+    /// the form was merged.
     ///
-    /// The caller executes a refused form as well, because the form may come from the second click
-    /// of a double click. The store then returns the remembered response to the first click, which
-    /// was applied.
+    /// A form that `is_refused` is executed, too, with a precondition that nothing can meet. It may
+    /// be the second click of a double click whose first click was applied. The store then returns
+    /// the remembered response to the first click.
     pub(super) fn preconditions(&self, is_refused: bool) -> Preconditions {
         match self.required_version {
             Some(version) if !is_refused => Preconditions::version(version),
@@ -138,11 +140,12 @@ impl MergedForm {
             .any(|change| change.is_touched)
     }
 
-    /// Returns a message for each of the reported changes by others.
+    /// Returns a message for each of the reported changes by others. The messages are errors of the
+    /// changed inputs, so that the page links each one to its input.
     ///
     /// `in_words` gets the name and a value of an input, and returns the label of the input and the
-    /// value in words. It returns `None` for an input that people do not see, which gets no
-    /// message.
+    /// value in words. An input for which it returns `None` gets no message, because people do not
+    /// see the input.
     pub(super) fn change_messages(
         &self,
         reported: ReportedChanges,
@@ -156,9 +159,12 @@ impl MergedForm {
             let Some((label, current_words)) = in_words(&change.name, &change.current_value) else {
                 continue;
             };
-            let initial_value = change.initial_value.as_deref();
-            let label_and_words = initial_value.and_then(|value| in_words(&change.name, value));
-            let initial_words = label_and_words.map(|(_, words)| words);
+            let initial_words = match &change.initial_value {
+                Some(initial_value) => {
+                    in_words(&change.name, initial_value).map(|(_label, words)| words)
+                }
+                None => None,
+            };
             let message = texts().now_changed(&label, &current_words, initial_words.as_deref());
             errors.add(change.name.clone(), message);
         }
@@ -166,8 +172,8 @@ impl MergedForm {
     }
 }
 
-/// Returns the version that the entry must have when the merged form is applied; `None` if the form
-/// has no valid version, so that it can never be applied.
+/// Returns the version that the entry must have when the merged form is applied. A form with an
+/// invalid version gets `None`, and can never be applied.
 ///
 /// A form with initial values was merged input by input, so it applies to the current version. A
 /// form without them, but with a version, applies only to that version.
@@ -213,9 +219,10 @@ fn find_concurrent_changes(submitted_form: &Form, current_form: &Form) -> Vec<Co
         if name == VERSION {
             continue;
         }
-        let shown_value = initial_value(submitted_form, name);
-        let is_in_form = shown_value.is_some() || submitted_form.all(name).next().is_some();
-        let is_unchanged = shown_value.is_some_and(|initial| is_same_text(initial, current_value));
+        let initial_value = find_initial_value(submitted_form, name);
+        let is_in_form = initial_value.is_some() || submitted_form.all(name).next().is_some();
+        let is_unchanged = initial_value.is_some_and(|value| is_same_text(value, current_value));
+        // A form has a number as a person typed it, and the store has it in its own spelling.
         let equals_submitted_value = submitted_form
             .all(name)
             .any(|value| with_stored_spelling(value) == with_stored_spelling(current_value));
@@ -223,7 +230,7 @@ fn find_concurrent_changes(submitted_form: &Form, current_form: &Form) -> Vec<Co
         if is_in_form && !is_unchanged && !equals_submitted_value {
             changes.push(ConcurrentChange {
                 name: name.clone(),
-                initial_value: shown_value.map(str::to_owned),
+                initial_value: initial_value.map(str::to_owned),
                 current_value: current_value.clone(),
                 is_touched: is_touched(submitted_form, name),
             });
@@ -232,9 +239,14 @@ fn find_concurrent_changes(submitted_form: &Form, current_form: &Form) -> Vec<Co
     changes
 }
 
-/// Converts a value to the spelling of the store: a number such as `1,5` becomes `1.5`. In other
-/// texts, only the line endings change.
+/// Converts a value to the spelling of the store, for a comparison: a number such as `1,5` becomes
+/// `1.5`. In other texts, only the line endings change.
 fn with_stored_spelling(value: &str) -> String {
     let text = with_line_feeds(value);
-    parse_number(&text, None, false).unwrap_or(text)
+    let currency = None;
+    let is_whole = false;
+    match parse_number(&text, currency, is_whole) {
+        Ok(number) if Decimal::new(&number).is_some() => number,
+        _ => text,
+    }
 }

@@ -1,7 +1,8 @@
 //! The editable members of an order. Each is declared once, for the forms that contain its input,
-//! the pages that show its value, and the messages that name it.
+//! the pages that show its value, and the messages that name it. What only one member needs, such
+//! as the currency of the price, is in the methods of [`OrderInput`].
 
-use std::time::Duration;
+use std::{borrow::Cow, time::Duration};
 
 use maud::Markup;
 use petstore_domain::store_area::{
@@ -40,9 +41,10 @@ pub(super) struct OrderInput {
     /// Whether only roles that may change orders may see the value.
     is_private: bool,
     /// Returns the current value of the order.
-    stored: fn(&Order) -> Option<&str>,
+    get_stored: fn(&Order) -> Option<&str>,
     /// Parses the submitted text into the patch of an order. An empty text clears the member.
-    parse: fn(&str, Option<&Currency>, &mut OrderPatch) -> Result<(), String>,
+    parse_into:
+        fn(text: &str, currency: Option<&Currency>, patch: &mut OrderPatch) -> Result<(), String>,
 }
 
 /// What the hint of an input depends on.
@@ -52,78 +54,6 @@ struct HintContext {
     is_new: bool,
     /// How long the contacts of closed orders are kept.
     contact_retention: Duration,
-}
-
-/// All editable members of an order, in the order in which pages show them.
-pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
-    OrderInput {
-        name: CONTACT,
-        label: |texts| texts.contact,
-        hint: |context| {
-            let days = wording::days(context.contact_retention);
-            Some(texts().contact_hint(days))
-        },
-        is_detail: false,
-        is_private: true,
-        stored: |order| order.contact.as_ref().map(Contact::as_str),
-        parse: |text, _, patch| set(&mut patch.contact, forms::parse_contact(text)),
-        ..TEXT
-    },
-    OrderInput {
-        name: PRICE,
-        label: |texts| texts.price,
-        inputmode: "decimal",
-        is_detail: false,
-        stored: |order| order.price.as_ref().map(Decimal::as_str),
-        parse: |text, currency, patch| set(&mut patch.price, forms::parse_price(text, currency)),
-        ..TEXT
-    },
-    OrderInput {
-        name: "reference",
-        label: |texts| texts.reference,
-        hint: |context| context.is_new.then(|| texts().reference_hint.to_owned()),
-        stored: |order| order.reference.as_ref().map(Text::as_str),
-        parse: |text, _, patch| {
-            set(
-                &mut patch.reference,
-                forms::parse_optional_text(text, texts().reference),
-            )
-        },
-        ..TEXT
-    },
-    OrderInput {
-        name: NOTE,
-        label: |texts| texts.note,
-        kind: InputKind::Paragraph,
-        stored: |order| order.note.as_ref().map(Text::as_str),
-        parse: |text, _, patch| {
-            set(
-                &mut patch.note,
-                forms::parse_optional_text(text, texts().note),
-            )
-        },
-        ..TEXT
-    },
-];
-
-/// The base of [`ORDER_INPUTS`]: a single-line text input whose value every role may see.
-const TEXT: OrderInput = OrderInput {
-    name: "",
-    label: |_| "",
-    kind: InputKind::Line,
-    inputmode: "",
-    hint: |_| None,
-    is_detail: true,
-    is_private: false,
-    stored: |_| None,
-    parse: |_, _, _| Ok(()),
-};
-
-/// Sets a member of a patch to a parsed value. `None` clears the member. An error leaves the member
-/// unchanged, and is returned.
-fn set<T>(member: &mut Patch<T>, parsed_value: Result<Option<T>, String>) -> Result<(), String> {
-    *member = parsed_value?.map_or(Patch::Clear, Patch::Set);
-    Ok(())
 }
 
 /// The form that contains an [`OrderInput`].
@@ -136,6 +66,86 @@ pub(super) struct OrderForm<'a> {
     /// The prefix of the HTML ids of the inputs, which keeps them unique on a page with two forms
     /// for a new order.
     pub(super) id_prefix: &'a str,
+}
+
+/// The base of [`ORDER_INPUTS`]: a single-line text input whose value every role may see.
+const TEXT_INPUT: OrderInput = OrderInput {
+    name: "",
+    label: |_| "",
+    kind: InputKind::Line,
+    inputmode: "",
+    hint: |_| None,
+    is_detail: true,
+    is_private: false,
+    get_stored: |_| None,
+    parse_into: |_, _, _| Ok(()),
+};
+
+/// All editable members of an order, in the order in which pages show them.
+pub(super) static ORDER_INPUTS: [OrderInput; 4] = [
+    OrderInput {
+        name: CONTACT,
+        label: |texts| texts.contact,
+        hint: |context| {
+            let days = wording::days(context.contact_retention);
+            Some(texts().contact_hint(days))
+        },
+        is_detail: false,
+        is_private: true,
+        get_stored: |order| order.contact.as_ref().map(Contact::as_str),
+        parse_into: |text, _, patch| set_member(&mut patch.contact, forms::parse_contact(text)),
+        ..TEXT_INPUT
+    },
+    OrderInput {
+        name: PRICE,
+        label: |texts| texts.price,
+        inputmode: "decimal",
+        is_detail: false,
+        get_stored: |order| order.price.as_ref().map(Decimal::as_str),
+        parse_into: |text, currency, patch| {
+            set_member(&mut patch.price, forms::parse_price(text, currency))
+        },
+        ..TEXT_INPUT
+    },
+    OrderInput {
+        name: "reference",
+        label: |texts| texts.reference,
+        hint: |context| context.is_new.then(|| texts().reference_hint.to_owned()),
+        get_stored: |order| order.reference.as_ref().map(Text::as_str),
+        parse_into: |text, _, patch| {
+            set_member(
+                &mut patch.reference,
+                forms::parse_optional_text(text, texts().reference),
+            )
+        },
+        ..TEXT_INPUT
+    },
+    OrderInput {
+        name: NOTE,
+        label: |texts| texts.note,
+        kind: InputKind::Paragraph,
+        get_stored: |order| order.note.as_ref().map(Text::as_str),
+        parse_into: |text, _, patch| {
+            set_member(
+                &mut patch.note,
+                forms::parse_optional_text(text, texts().note),
+            )
+        },
+        ..TEXT_INPUT
+    },
+];
+
+/// Sets a member of a patch to a parsed value. `None` clears the member. An error leaves the member
+/// unchanged, and is returned.
+fn set_member<T>(
+    member: &mut Patch<T>,
+    parsed_value: Result<Option<T>, String>,
+) -> Result<(), String> {
+    *member = match parsed_value? {
+        Some(value) => Patch::Set(value),
+        None => Patch::Clear,
+    };
+    Ok(())
 }
 
 impl OrderInput {
@@ -160,7 +170,7 @@ impl OrderInput {
         if self.is_private && !desk.may_write() {
             return None;
         }
-        (self.stored)(order)
+        (self.get_stored)(order)
     }
 
     /// Returns the [stored value](Self::stored_value) as pages show it: a price with its currency,
@@ -182,19 +192,16 @@ impl OrderInput {
         errors: &Errors,
         order_form: OrderForm<'_>,
     ) -> Markup {
-        let label_with_currency = match desk.currency() {
-            Some(currency) if self.name == PRICE => Some(wording::price_in(currency)),
-            _ => None,
+        let label = match desk.currency() {
+            Some(currency) if self.name == PRICE => Cow::Owned(wording::price_in(currency)),
+            _ => Cow::Borrowed(self.label_in(order_form.status)),
         };
-        let label = label_with_currency
-            .as_deref()
-            .unwrap_or(self.label_in(order_form.status));
         let hint = (self.hint)(HintContext {
             is_new: order_form.is_new,
             contact_retention: desk.app().keep_contacts,
         });
 
-        let mut input = Input::from_form(self.name, label, form, errors);
+        let mut input = Input::from_form(self.name, &label, form, errors);
         input.hint = hint.as_deref();
         input.id_prefix = order_form.id_prefix;
         input.kind = self.kind;
@@ -215,9 +222,10 @@ pub(super) fn parse_patch(
     let mut patch = OrderPatch::default();
     for input in &ORDER_INPUTS {
         if is_included(input.name) {
-            let result = (input.parse)(form.get(input.name), currency, &mut patch);
-            // Only the error is needed: a parsed value is already in the patch.
-            errors.ok_or_add(input.name, result);
+            let result = (input.parse_into)(form.get(input.name), currency, &mut patch);
+            if let Err(message) = result {
+                errors.add(input.name, message);
+            }
         }
     }
     patch

@@ -1,7 +1,7 @@
 //! Checks where a request comes from: whether its connection is safe for a password, and whether
 //! another site submitted its form.
 
-use std::{borrow::Cow, net::IpAddr, time::Instant};
+use std::{net::IpAddr, time::Instant};
 
 use hyper::{
     HeaderMap,
@@ -19,6 +19,13 @@ use super::state::ConsoleSettings;
 /// site that receives it.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
+/// The header in which proxies state the scheme of each hop, such as `https, http`.
+const X_FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+
+/// The problem of a request that is refused because of where it comes from. Its status is 403, and
+/// its page shows the message of the error.
+const FORBIDDEN: Problem = Problem::InsufficientScope;
+
 /// The browser that sent a request, as seen through the connection and trusted proxies.
 #[derive(Debug, Clone)]
 pub(super) struct Visitor {
@@ -30,28 +37,27 @@ pub(super) struct Visitor {
     pub(super) origin: String,
 }
 
-/// Identifies the browser that sent a request. Fails with 400 if the `Host` of the request is one
-/// that a stranger can control, and with 403 if the connection is not safe for a password.
+/// The host that a request is for.
+struct RequestedHost {
+    /// The host and the port, such as `console.shop.example:8443`. A default port is left out.
+    text: String,
+    /// Whether the operator configured this host as the console's.
+    is_configured: bool,
+}
+
+/// Identifies the browser that sent a request. Fails with 400 like [`check_host`], and with 403
+/// if the connection is not safe for a password.
 pub(super) fn identify_visitor(
     settings: &ConsoleSettings,
     client: &Client,
     request: &Parts,
 ) -> Result<Visitor, ApiError> {
-    // A missing host is empty, and `check_host` rejects it.
-    let sent_host = request::host(request)
-        .unwrap_or_default()
-        .to_ascii_lowercase();
-    let url = settings.url.as_ref().map(Origin::as_str);
-    let (configured_scheme, configured_host) = url
-        .and_then(|url| url.split_once("://"))
-        .unwrap_or_default();
-    let uses_tls = settings.tls || configured_scheme == "https";
-    let host = without_default_port(&sent_host, uses_tls);
-    let is_configured = check_host(host, configured_host)?;
+    let host = check_host(settings, request)?;
+    let (configured_scheme, _) = configured_scheme_and_host(settings);
+    // The scheme of the configured URL says nothing about other hosts.
+    let is_secure = settings.tls || (host.is_configured && configured_scheme == "https");
 
     let peer = client.address();
-    // The scheme of the configured URL says nothing about other hosts.
-    let is_secure = settings.tls || (is_configured && configured_scheme == "https");
     let is_safe = if settings.tls {
         true
     } else if is_secure {
@@ -59,26 +65,34 @@ pub(super) fn identify_visitor(
     } else {
         // A loopback peer can also be a proxy for other machines, so the host must be local, too,
         // or configured with `http` by the operator.
-        peer.is_loopback() && (is_this_machine(host) || is_configured)
+        peer.is_loopback() && (host.is_configured || is_this_machine(&host.text))
     };
     if !is_safe {
-        let message = texts().needs_https;
-        return Err(ApiError::new(Problem::InsufficientScope, message));
+        return Err(ApiError::new(FORBIDDEN, texts().needs_https));
     }
+
     let scheme = if is_secure { "https" } else { "http" };
     Ok(Visitor {
-        address: forwarded::client_address(peer, &request.headers, &settings.trusted_proxies),
+        address: forwarded::find_client_address(peer, &request.headers, &settings.trusted_proxies),
         is_secure,
-        origin: format!("{scheme}://{host}"),
+        origin: format!("{scheme}://{}", host.text),
     })
 }
 
-/// Checks the host of a request: the configured one, an IP address, or `localhost`. Returns whether
-/// it is the configured one. Fails with 400 for any other host.
+/// Checks the host of a request, and returns it. It must be the configured one, an IP address, or
+/// `localhost`. Fails with 400 for any other host.
 ///
 /// Without this check, a malicious page could point its own host name at the console's address and
 /// then read the console's pages (DNS rebinding). This needs a name, so IP addresses are safe.
-fn check_host(host: &str, configured_host: &str) -> Result<bool, ApiError> {
+fn check_host(settings: &ConsoleSettings, request: &Parts) -> Result<RequestedHost, ApiError> {
+    // A missing host is empty, which is none of the accepted hosts.
+    let sent_host = request::host(request)
+        .unwrap_or_default()
+        .to_ascii_lowercase();
+    let (configured_scheme, configured_host) = configured_scheme_and_host(settings);
+    let uses_tls = settings.tls || configured_scheme == "https";
+    let host = without_default_port(&sent_host, uses_tls);
+
     let is_configured = !host.is_empty() && host == configured_host;
     let name = request::without_port(host);
     let is_address = name.parse::<IpAddr>().is_ok();
@@ -86,7 +100,18 @@ fn check_host(host: &str, configured_host: &str) -> Result<bool, ApiError> {
         let message = texts().foreign_host(host, configured_host);
         return Err(ApiError::new(Problem::InvalidRequest, message));
     }
-    Ok(is_configured)
+    Ok(RequestedHost {
+        text: host.to_owned(),
+        is_configured,
+    })
+}
+
+/// Returns the scheme and the host of the configured URL. Both are empty without a configured URL.
+fn configured_scheme_and_host(settings: &ConsoleSettings) -> (&str, &str) {
+    match &settings.url {
+        Some(url) => url.as_str().split_once("://").unwrap_or_default(),
+        None => ("", ""),
+    }
 }
 
 /// Whether a host, possibly with a port, is this machine: `localhost` or a loopback address.
@@ -106,7 +131,7 @@ fn came_through_secure_proxy(
     headers: &HeaderMap,
 ) -> bool {
     let is_proxy = peer.is_loopback() || settings.trusted_proxies.contains(peer);
-    is_proxy && !used_plain_http(headers)
+    is_proxy && !has_hop_without_https(headers)
 }
 
 /// Removes the default port from a host: with TLS, `console.shop.example:443` becomes
@@ -117,13 +142,11 @@ fn without_default_port(host: &str, uses_tls: bool) -> &str {
     host.strip_suffix(port).unwrap_or(host)
 }
 
-/// Whether any hop between the browser and the last proxy was without TLS, according to
-/// `X-Forwarded-Proto`: true for `http` and `http, https`, false for `https` and `https, https`.
+/// Whether any hop between the browser and the last proxy did not use HTTPS, according to
+/// [`X_FORWARDED_PROTO`]: true for `http` and `http, https`, false for `https` and `https, https`.
 /// Without the header, all hops count as safe.
-fn used_plain_http(headers: &HeaderMap) -> bool {
-    let values = headers
-        .get_all(HeaderName::from_static("x-forwarded-proto"))
-        .iter();
+fn has_hop_without_https(headers: &HeaderMap) -> bool {
+    let values = headers.get_all(X_FORWARDED_PROTO).iter();
     let mut schemes = values.flat_map(|value| value.as_bytes().split(|byte| *byte == b','));
     schemes.any(|scheme| !scheme.trim_ascii().eq_ignore_ascii_case(b"https"))
 }
@@ -133,17 +156,17 @@ pub(super) fn check_site(visitor: &Visitor, headers: &HeaderMap) -> Result<(), A
     if is_from_own_site(visitor, headers) {
         return Ok(());
     }
-    let message: Cow<'static, str> = match foreign_origin(visitor, headers) {
-        Some(origin) => texts().foreign_origin(origin, &visitor.origin).into(),
-        None => texts().foreign_form.into(),
-    };
-    Err(ApiError::new(Problem::InsufficientScope, message))
+    Err(match find_foreign_origin(visitor, headers) {
+        Some(origin) => ApiError::new(FORBIDDEN, texts().foreign_origin(origin, &visitor.origin)),
+        None => ApiError::new(FORBIDDEN, texts().foreign_form),
+    })
 }
 
 /// Whether a page of the console submitted a form.
 ///
-/// The header `Sec-Fetch-Site` decides, which browsers send over HTTPS and to this machine. Without
-/// it, `Origin` must be the console's. If a header is repeated, all of its values must be allowed.
+/// The header [`SEC_FETCH_SITE`] decides. Browsers send it over HTTPS and to this machine. Without
+/// this header, `Origin` must be the console's. If a header is repeated, all of its values must be
+/// allowed.
 fn is_from_own_site(visitor: &Visitor, headers: &HeaderMap) -> bool {
     let mut origins = headers.get_all(header::ORIGIN).iter();
     let has_no_foreign_origin = origins.all(|origin| *origin == *visitor.origin);
@@ -158,10 +181,9 @@ fn is_from_own_site(visitor: &Visitor, headers: &HeaderMap) -> bool {
     })
 }
 
-/// Returns the origin that submitted a form, if it differs from the console's origin in this
-/// request; otherwise `None`. The origin is another site, or the console itself behind a proxy that
-/// does not forward the host.
-fn foreign_origin<'h>(visitor: &Visitor, headers: &'h HeaderMap) -> Option<&'h str> {
+/// Finds the origin that submitted a form, if it differs from the console's origin in this request.
+/// It is another site, or the console itself behind a proxy that does not forward the host.
+fn find_foreign_origin<'h>(visitor: &Visitor, headers: &'h HeaderMap) -> Option<&'h str> {
     let mut origins = headers
         .get_all(header::ORIGIN)
         .iter()
@@ -178,7 +200,7 @@ pub(super) fn warn_of_foreign_form(
     visitor: &Visitor,
     headers: &HeaderMap,
 ) {
-    let Some(submitting_origin) = foreign_origin(visitor, headers) else {
+    let Some(submitting_origin) = find_foreign_origin(visitor, headers) else {
         return;
     };
     let Some(left_out) = edge.foreign_form_log_limiter.try_acquire(now) else {

@@ -36,7 +36,7 @@ pub(super) struct Passwords {
     /// The queue through which requests of strangers must pass first.
     strangers: Queue,
     /// How many hashes have been computed since the start.
-    pub(super) computed: Arc<AtomicUsize>,
+    pub(super) computed_count: Arc<AtomicUsize>,
 }
 
 /// A bounded queue of requests that need a hash. A request first takes a slot, which bounds the
@@ -77,7 +77,7 @@ impl Default for Passwords {
                 MAX_CONCURRENT_HASHES_OF_STRANGERS,
                 MAX_REQUESTS_OF_STRANGERS,
             ),
-            computed: Arc::default(),
+            computed_count: Arc::default(),
         }
     }
 }
@@ -167,10 +167,10 @@ impl Passwords {
             Sender::Stranger => self.strangers.wait_for_turn().await,
         };
         let turn = self.all.wait_for_turn().await;
-        let computed_hashes = Arc::clone(&self.computed);
+        let computed_count = Arc::clone(&self.computed_count);
         let task = task::spawn_blocking(move || {
             let _held_until_done = (slot, turn, turn_of_stranger);
-            computed_hashes.fetch_add(1, Relaxed);
+            computed_count.fetch_add(1, Relaxed);
             work()
         });
         task.await

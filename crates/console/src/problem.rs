@@ -22,7 +22,7 @@ struct ErrorText {
 
 /// Returns the text of an error page: what is wrong, what to do next, and the request id, by which
 /// an operator finds the cause in the log.
-fn error_text(error: &ApiError, request_id: &HeaderValue) -> ErrorText {
+fn describe_error(error: &ApiError, request_id: &HeaderValue) -> ErrorText {
     let (title, general_message, next_step) = texts().problem(error.problem());
     let message = general_message.unwrap_or_else(|| specific_message(error));
     let content = html! {
@@ -36,8 +36,8 @@ fn error_text(error: &ApiError, request_id: &HeaderValue) -> ErrorText {
 
 /// Returns the message for an error whose problem has no general text.
 ///
-/// Where the console writes the message of the error, it is already in the language of the request,
-/// so it is the result. For problems that only other code reports, it is a text of the console.
+/// For some problems, the console itself wrote the message of the error in the language of the
+/// request. Problems that only other code reports get a text of the console instead.
 fn specific_message(error: &ApiError) -> &str {
     match error.problem() {
         Problem::BodyTooLarge => texts().body_too_large,
@@ -74,7 +74,7 @@ pub(super) fn with_menu(
     session: Option<&Session>,
 ) -> ApiError {
     let Some(session) = session else { return error };
-    let ErrorText { title, content } = error_text(&error, visit.request_id);
+    let ErrorText { title, content } = describe_error(&error, visit.request_id);
     let frame = Frame {
         member_name: session.member.name.as_str(),
         facts: &visit.facts,
@@ -103,7 +103,7 @@ pub(super) fn error_page(
     let mut response = if let Some(page) = error.body.take() {
         layout::html_response(status, *page)
     } else {
-        let ErrorText { title, content } = error_text(&error, request_id);
+        let ErrorText { title, content } = describe_error(&error, request_id);
         layout::public_page(status, &StoreFacts::default(), title, &content)
     };
     // The response that the API would send has headers such as `Allow`, `Retry-After` and

@@ -1,5 +1,5 @@
-//! [`Reply`]: what a staff page responds with. Also renders the reply to the response that the
-//! member gets.
+//! [`Reply`]: what a staff page responds with, and how it becomes the response that the member
+//! gets.
 
 mod flash;
 
@@ -107,8 +107,8 @@ impl Reply {
 }
 
 impl Page {
-    /// Renders the page in its frame, with the pending flash message. A background request of a
-    /// script leaves the message for the next page, because nobody would see it.
+    /// Renders the page in its frame, with the pending flash message. The response to a background
+    /// request of a script does not have the message, because nobody would see it there.
     async fn into_response(self, desk: &Desk<'_>) -> Result<Response, ApiError> {
         let visit = &desk.visit;
         let shows_message = flash::has_cookie(visit) && !session::is_in_background(visit.request);
@@ -131,7 +131,7 @@ impl Page {
         let html = layout::framed_page(&frame, &self.title, &self.content).into_string();
         let memory = &visit.console.edge.response_memory;
         let mut response = layout::html_response(self.status, memory.hold(html.into_bytes())?);
-        // Also an invalid message, which would otherwise be read again for every page.
+        // An invalid message is deleted, too. Every page would otherwise read it again.
         if shows_message {
             flash::clear_cookie(visit, &mut response);
         }

@@ -17,7 +17,7 @@ pub(super) use self::{
 };
 use self::{
     declarations::{Control, PREFIX, all_inputs},
-    links::LinkInputNames,
+    links::{has_link_inputs, parse_links},
 };
 use super::{
     colour_picker,
@@ -25,6 +25,17 @@ use super::{
     markup::{self, SHORT_LENGTH},
     visit::Form,
 };
+
+/// The name of the checkbox by which a change of the store's language also translates the labels of
+/// the store's fields.
+pub(super) const WITH_LABELS: &str = "with-labels";
+
+/// The value that applies to a member, and where it comes from.
+struct Fallback<'f> {
+    source: Source,
+    /// The value; `None` for a name or a currency that is not set anywhere.
+    value: Option<&'f str>,
+}
 
 impl StoreInput {
     /// Renders the input with its value and its error from the form, and a hint about the value
@@ -54,10 +65,6 @@ impl StoreInput {
     }
 }
 
-/// The name of the checkbox by which a change of the store's language also translates the labels of
-/// the store's fields.
-pub(super) const WITH_LABELS: &str = "with-labels";
-
 /// Renders the checkbox [`WITH_LABELS`], which is checked by default.
 fn labels_checkbox() -> Markup {
     html! {
@@ -71,15 +78,8 @@ fn labels_checkbox() -> Markup {
     }
 }
 
-/// The value that applies to a member, and where it comes from.
-struct Fallback<'f> {
-    source: Source,
-    /// The value; `None` for a name or a currency that is not set anywhere.
-    value: Option<&'f str>,
-}
-
-/// Returns the hint about the value that applies while the profile has none: the operator's
-/// option or a default. `None` if the profile has a value, or if nothing else applies.
+/// Returns the hint about the value that applies while the profile has none: the operator's option
+/// or a default. Returns `None` if the profile has a value, or if nothing else applies.
 fn fallback_hint(input: &StoreInput, facts: &StoreFacts) -> Option<String> {
     if input.name == "name" && facts.name().value.is_none() {
         return Some(texts().nameless(texts().site, window_texts().no_store));
@@ -97,7 +97,7 @@ fn fallback_hint(input: &StoreInput, facts: &StoreFacts) -> Option<String> {
     }
 }
 
-/// Returns the value that currently applies and its source; `None` for a member without an
+/// Returns the value that currently applies, and its source. Returns `None` for a member without an
 /// option or a default.
 fn fallback_value<'f>(input: &StoreInput, facts: &'f StoreFacts) -> Option<Fallback<'f>> {
     match input.name {
@@ -144,8 +144,8 @@ pub(super) fn form_of(profile: &Profile) -> Form {
     fields.into_iter().collect()
 }
 
-/// Parses a submitted form into a patch of the profile. Adds an error for each invalid input.
-/// Members whose inputs the form does not have are left unchanged.
+/// Parses a submitted form into a patch of the profile. Adds an error for each invalid input. A
+/// member stays unchanged if the form does not have its input.
 pub(super) fn parse_patch(form: &Form, errors: &mut Errors) -> ProfilePatch {
     let mut patch = ProfilePatch::default();
     for input in all_inputs() {
@@ -160,18 +160,19 @@ pub(super) fn parse_patch(form: &Form, errors: &mut Errors) -> ProfilePatch {
         }
     }
 
-    let links = links::parse_links(form, errors);
-    // A form has the inputs of all links or of none. `parse_links` reads no more than a profile can
-    // have, so there are never too many.
-    let first_names = LinkInputNames::new(1);
-    if form.all(&first_names.label).next().is_some() {
-        patch.links = Links::new(links).map_or(Patch::Keep, Patch::Set);
+    let links = parse_links(form, errors);
+    // `Links::new` never fails, because `parse_links` returns no more links than a profile can
+    // have.
+    if has_link_inputs(form)
+        && let Some(links) = Links::new(links)
+    {
+        patch.links = Patch::Set(links);
     }
     patch
 }
 
-/// Returns the label of an input, and a value of the input as people read it; `None` if this is not
-/// the name of an input of the store profile.
+/// Returns the label of an input, and a value of the input as people read it. Returns `None` if
+/// this is not the name of an input of the store profile.
 pub(super) fn in_words(name: &str, value: &str) -> Option<(String, String)> {
     let member_name = name.strip_prefix(PREFIX)?;
     match all_inputs().find(|input| input.name == member_name) {

@@ -43,13 +43,8 @@ pub(super) fn parse_currency(text: &str) -> Option<Currency> {
 ///
 /// Example: `green` becomes `#2e7d32`, `2f6f4f` becomes `#2f6f4f`, and `#abc` becomes `#aabbcc`.
 pub(super) fn colour_to_hex(text: &str) -> String {
-    let key = comparison_key(text);
-    let named_colour = COLOURS.iter().find(|(_, names)| {
-        let mut names = names.iter();
-        names.any(|name| comparison_key(name) == key)
-    });
-    if let Some((hex, _)) = named_colour {
-        return (*hex).to_owned();
+    if let Some(hex) = find_named_colour(text) {
+        return hex.to_owned();
     }
     let digits = text.strip_prefix('#').unwrap_or(text);
     if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
@@ -69,6 +64,17 @@ pub(super) fn colour_to_hex(text: &str) -> String {
     }
 }
 
+/// Finds the hexadecimal code of a colour by its name.
+fn find_named_colour(text: &str) -> Option<&'static str> {
+    let key = comparison_key(text);
+    for (hex, names) in COLOURS {
+        if names.iter().any(|name| comparison_key(name) == key) {
+            return Some(hex);
+        }
+    }
+    None
+}
+
 /// Adds `https://` to a URL without a scheme. Returns text that does not begin with a host name
 /// unchanged.
 ///
@@ -85,16 +91,21 @@ pub(super) fn with_default_scheme(text: &str) -> String {
 
 /// Whether a text consists of several URLs that were pasted together, such as
 /// `https://a.examplehttps://b.example`. The second one directly follows a letter, a digit, or a
-/// separator such as a comma. A URL within the path or the query of another one, which follows a
-/// character such as `/` or `=`, does not count.
+/// separator such as a comma.
+///
+/// A URL within the path or the query of another one does not count. It follows a character such as
+/// `/` or `=`.
 pub(super) fn contains_several_urls(text: &str) -> bool {
-    ["https://", "http://", "www."].iter().any(|url_prefix| {
-        text.match_indices(url_prefix).any(|(start, _)| {
-            let previous = text[..start].chars().next_back();
-            previous
-                .is_some_and(|character| character.is_alphanumeric() || ",;|)".contains(character))
-        })
-    })
+    for url_prefix in ["https://", "http://", "www."] {
+        for (start, _) in text.match_indices(url_prefix) {
+            if let Some(previous) = text[..start].chars().next_back()
+                && (previous.is_alphanumeric() || ",;|)".contains(previous))
+            {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 #[cfg(test)]

@@ -1,4 +1,5 @@
-//! [`Visit`]: a request to the console, with its parsed query and form.
+//! [`Visit`]: a request to the console, with its parsed query and form. It also signs what the
+//! browser stores, such as cookies. [`Form`] holds the fields of a form or of a query.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
@@ -10,6 +11,11 @@ use ring::hmac;
 
 use super::{origin::Visitor, state::Console};
 
+/// The maximum number of fields in a form. The largest form that a page renders has some 300: 100
+/// selected animals with the filters of their list, a paste of 100 columns, or all fields of an
+/// animal, each with its initial value.
+pub(super) const MAX_FORM_FIELDS: usize = 1_000;
+
 /// What submitting a form does, for pages that mention the form, such as the page of a saved form.
 pub(super) struct FormAction<'p> {
     /// The label of the action, in the language of the request.
@@ -20,7 +26,7 @@ pub(super) struct FormAction<'p> {
     pub(super) needs_recent_sign_in: bool,
 }
 
-/// A request to the console. It says nothing about who sent it: for pages that require a session,
+/// A request to the console, without the member who sent it. For pages that require a session,
 /// [`Desk`](super::desk::Desk) adds the member.
 pub(super) struct Visit<'r> {
     pub(super) console: &'r Console,
@@ -31,7 +37,7 @@ pub(super) struct Visit<'r> {
     /// The id of the matching route. It is part of the idempotency key, so forms of different
     /// routes never share a key.
     pub(super) route_id: &'static str,
-    /// Whether the form uploads pictures. Its handler then streams the body, and `form` is empty.
+    /// Whether the form uploads pictures. The handler then streams the body, and `form` is empty.
     pub(super) has_pictures: bool,
     /// Returns what a request with this method and path does; `None` if the console has no such
     /// route. A function pointer, because this module cannot import the pages.
@@ -46,6 +52,18 @@ pub(super) struct Visit<'r> {
     pub(super) visitor: Visitor,
     /// The time of the request, in whole milliseconds.
     pub(super) now: Timestamp,
+}
+
+/// The error for a form with more than [`MAX_FORM_FIELDS`] fields.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TooManyFields;
+
+/// The fields of a submitted form (`application/x-www-form-urlencoded`) or of a query, in order.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Form {
+    /// The encoded form as it was received; empty if the form was built from fields.
+    bytes: Bytes,
+    fields: Vec<(String, String)>,
 }
 
 impl Visit<'_> {
@@ -80,23 +98,6 @@ impl Visit<'_> {
     }
 }
 
-/// The maximum number of fields in a form. The largest form that a page renders has some 300: 100
-/// selected animals with the filters of their list, a paste of 100 columns, or all fields of an
-/// animal, each with its initial value.
-pub(super) const MAX_FORM_FIELDS: usize = 1_000;
-
-/// The error for a form with more than [`MAX_FORM_FIELDS`] fields.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TooManyFields;
-
-/// The fields of a submitted form (`application/x-www-form-urlencoded`) or of a query, in order.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Form {
-    /// The encoded form as it was received; empty if the form was built from fields.
-    bytes: Bytes,
-    fields: Vec<(String, String)>,
-}
-
 impl FromIterator<(String, String)> for Form {
     /// Builds a form from decoded fields. Its [`bytes`](Form::bytes) are empty.
     fn from_iter<I: IntoIterator<Item = (String, String)>>(fields: I) -> Self {
@@ -129,8 +130,8 @@ impl Form {
         Ok(Self { bytes, fields })
     }
 
-    /// Parses a form that the service itself encoded, and which therefore never has too many
-    /// fields. If it had, the result would be an empty form.
+    /// Parses a form that the service itself encoded. Such a form never has too many fields; if it
+    /// had, the result would be an empty form.
     pub(super) fn from_trusted_bytes(bytes: Bytes) -> Self {
         Self::parse(bytes).unwrap_or_default()
     }

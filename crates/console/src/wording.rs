@@ -13,6 +13,26 @@ use petstore_languages::{Unit, console_texts as texts, numbers, window_texts};
 
 use super::zone;
 
+const SECONDS_PER_MINUTE: i64 = 60;
+const SECONDS_PER_HOUR: i64 = 60 * SECONDS_PER_MINUTE;
+const SECONDS_PER_DAY: i64 = 24 * SECONDS_PER_HOUR;
+const SECONDS_PER_WEEK: i64 = 7 * SECONDS_PER_DAY;
+
+/// The text of a flash message, which reports the last action on the next page.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct FlashText {
+    pub(super) message: String,
+    /// The link after the message.
+    pub(super) link: Option<FlashLink>,
+}
+
+/// The link after a flash message.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct FlashLink {
+    pub(super) path: String,
+    pub(super) label: &'static str,
+}
+
 /// Returns the words for a type of change in the journal. A type that a later release wrote is
 /// unknown, and gets its [readable name](readable_name).
 pub(super) fn change_type(kind: &MaybeKnown<ChangeType>) -> String {
@@ -152,14 +172,9 @@ pub(super) fn days(duration: Duration) -> u64 {
     duration.as_secs() / SECONDS_PER_DAY.unsigned_abs()
 }
 
-const SECONDS_PER_MINUTE: i64 = 60;
-const SECONDS_PER_HOUR: i64 = 60 * SECONDS_PER_MINUTE;
-const SECONDS_PER_DAY: i64 = 24 * SECONDS_PER_HOUR;
-const SECONDS_PER_WEEK: i64 = 7 * SECONDS_PER_DAY;
-
 /// Returns a time relative to `now` in words, such as `3 hours ago` or `tomorrow`; `None` if it is
 /// a week or more away.
-pub(super) fn relative(time: Timestamp, now: Timestamp) -> Option<String> {
+pub(super) fn relative_time(time: Timestamp, now: Timestamp) -> Option<String> {
     let seconds = time.as_second() - now.as_second();
     let distance = seconds.abs();
     if distance >= SECONDS_PER_WEEK {
@@ -186,9 +201,9 @@ pub(super) fn relative(time: Timestamp, now: Timestamp) -> Option<String> {
     Some(relative_words(count * seconds.signum(), unit))
 }
 
-/// Returns a day relative to today in words, by the calendar of the store. `None` if both times are
-/// on one day, which is possible although they are 24 hours apart: a day has 25 hours when the
-/// clocks go back.
+/// Returns a day relative to today in words, by the calendar of the store. Returns `None` if both
+/// times are on one day. This is possible although they are 24 hours apart: a day has 25 hours when
+/// the clocks go back.
 fn relative_day(time: Timestamp, now: Timestamp) -> Option<String> {
     let zone = zone::store_zone().unwrap_or_default();
     let distance = zone.day_of(time) - zone.day_of(now);
@@ -220,7 +235,7 @@ pub(super) fn day(text: &str) -> String {
 
 /// Returns the date and the time in the store's time zone: `2 January 2026, 03:04`. If the store
 /// has no time zone, they are in UTC and say so: `2 January 2026, 02:04 UTC`.
-pub(super) fn exact(time: Timestamp) -> String {
+pub(super) fn exact_time(time: Timestamp) -> String {
     let zone = zone::store_zone();
     let suffix = if zone.is_none() { " UTC" } else { "" };
     let local_time = zone.unwrap_or_default().as_zone().to_datetime(time);
@@ -266,24 +281,9 @@ pub(super) fn input_label(name: &str) -> Option<&'static str> {
     Some(label)
 }
 
-/// The text of a flash message, which reports the last action on the next page.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct FlashText {
-    pub(super) message: String,
-    /// The link after the message.
-    pub(super) link: Option<FlashLink>,
-}
-
-/// The link after a flash message.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct FlashLink {
-    pub(super) path: String,
-    pub(super) label: &'static str,
-}
-
 /// Returns the text of the flash message with this code; `None` if the code is unknown. `id` is the
 /// id of the changed entry, or how many entries were changed.
-pub(super) fn flash(code: &str, id: i64) -> Option<FlashText> {
+pub(super) fn compose_flash(code: &str, id: i64) -> Option<FlashText> {
     let texts = texts();
     let link = match code {
         "reserved" | "sold" => Some(FlashLink {
@@ -296,6 +296,7 @@ pub(super) fn flash(code: &str, id: i64) -> Option<FlashText> {
         }),
         _ => None,
     };
+    // A count is never negative. For a message with an id, the count is not used.
     let count = usize::try_from(id).unwrap_or_default();
     let message = match code {
         "reserved" => texts.reserved_as(id),
@@ -370,7 +371,7 @@ mod tests {
                 };
                 set_zone(StoreTimeZone::from_name(zone));
                 let now: Timestamp = now.parse().unwrap();
-                let relative_words = relative(time.parse().unwrap(), now);
+                let relative_words = relative_time(time.parse().unwrap(), now);
                 assert_eq!(relative_words.as_deref(), Some(words), "{line}");
             }
         })
@@ -381,7 +382,7 @@ mod tests {
     async fn an_exact_time_is_that_of_the_clocks_of_the_store() {
         let time = "2027-03-28T01:30:00Z".parse().unwrap();
         with_zone(async {
-            assert_eq!(exact(time), "28\u{a0}March\u{a0}2027, 01:30 UTC");
+            assert_eq!(exact_time(time), "28\u{a0}March\u{a0}2027, 01:30 UTC");
             for (zone, words) in [
                 ("UTC", "28\u{a0}March\u{a0}2027, 01:30"),
                 ("Europe/Lisbon", "28\u{a0}March\u{a0}2027, 02:30"),
@@ -389,7 +390,7 @@ mod tests {
                 ("America/Los_Angeles", "27\u{a0}March\u{a0}2027, 18:30"),
             ] {
                 set_zone(StoreTimeZone::from_name(zone));
-                assert_eq!(exact(time), words);
+                assert_eq!(exact_time(time), words);
             }
         })
         .await;

@@ -1,12 +1,12 @@
-//! The labels of form inputs, and submitted values as people read them. They are for messages about
-//! changed values, and for the page of a saved form.
+//! The labels of form inputs, and submitted values as people read them. Messages about changed
+//! values show them, and so does the page of a saved form.
 
 use petstore_domain::store_area::{Currency, Decimal, FieldDefinition, FieldKind};
 use petstore_formats::cells::parse_number;
 use petstore_languages::{amount, console_texts as texts, look::label_of, window_texts};
 
 use super::{
-    forms,
+    forms::{self, RESERVATION_END},
     markup::{self, SHORT_LENGTH},
     order_inputs::{ORDER_INPUTS, PRICE},
     store_inputs, wording,
@@ -16,15 +16,15 @@ use super::{
 pub(super) const FIELD_PREFIX: &str = "field.";
 
 /// Returns the name of the input for a field, such as `field.coat_length`.
-pub(crate) fn input_of(field: &FieldDefinition) -> String {
+pub(crate) fn input_name_of(field: &FieldDefinition) -> String {
     format!("{FIELD_PREFIX}{}", field.name.as_str())
 }
 
 /// No fields, for forms without inputs for the store's own fields.
 pub(crate) const NO_FIELDS: &[FieldDefinition] = &[];
 
-/// Returns the label of an input, and a value of the input in words. `None` if the input has no
-/// label, because people do not fill it in.
+/// Returns the label of an input, and a value of the input in words. Returns `None` if the input
+/// has no label, because people do not fill it in.
 ///
 /// Example: the input `listed` with the value `true` gets "Website" and "On the website".
 pub(crate) fn in_words(
@@ -36,7 +36,7 @@ pub(crate) fn in_words(
     if let Some(words) = store_inputs::in_words(name, value) {
         return Some(words);
     }
-    if let Some(field) = fields.iter().find(|field| input_of(field) == name) {
+    if let Some(field) = fields.iter().find(|field| input_name_of(field) == name) {
         let words = field_value_in_words(field, currency, value);
         return Some((label_of(field), words));
     }
@@ -51,20 +51,18 @@ fn value_in_words(currency: Option<&Currency>, name: &str, value: &str) -> Strin
     if value.is_empty() {
         return texts().no_value.to_owned();
     }
-    match name {
-        PRICE => price_in_words(value, currency),
-        "until" => wording::day(value),
-        "status" => status_in_words(value),
-        "listed" => match forms::parse_listing(value) {
-            Ok(is_listed) => forms::listing_words(is_listed).to_owned(),
-            Err(_) => markup::readable(value, SHORT_LENGTH),
-        },
-        "role" => match value.parse() {
-            Ok(role) => texts().role(role).to_owned(),
-            Err(_) => markup::readable(value, SHORT_LENGTH),
-        },
-        _ => markup::readable(value, SHORT_LENGTH),
-    }
+    let words = match name {
+        PRICE => Some(price_in_words(value, currency)),
+        RESERVATION_END => Some(wording::day(value)),
+        "status" => Some(status_in_words(value)),
+        "listed" => forms::parse_listing(value)
+            .ok()
+            .map(|is_listed| forms::listing_words(is_listed).to_owned()),
+        "role" => value.parse().ok().map(|role| texts().role(role).to_owned()),
+        _ => None,
+    };
+    // A free text or an invalid value is shown as it is.
+    words.unwrap_or_else(|| markup::readable(value, SHORT_LENGTH))
 }
 
 /// Returns the value of a field in words, such as a localized date or price.
@@ -92,7 +90,8 @@ fn price_in_words(value: &str, currency: Option<&Currency>) -> String {
     if Decimal::new(value).is_some() {
         return amount(value, currency);
     }
-    if let Ok(number) = parse_number(value, currency, false)
+    let is_whole = false;
+    if let Ok(number) = parse_number(value, currency, is_whole)
         && Decimal::new(&number).is_some()
     {
         return amount(&number, currency);

@@ -28,5 +28,6 @@ pub(super) fn set_zone(zone: Option<StoreTimeZone>) {
 /// Returns the store's time zone; `None` if it has none. Pages then show times in UTC, and their
 /// script converts them to the zone of the device.
 pub(super) fn store_zone() -> Option<StoreTimeZone> {
+    // Outside of the scope of a request, there is no zone either.
     ZONE.try_with(|zone| zone.borrow().clone()).ok().flatten()
 }

@@ -56,7 +56,7 @@ impl fmt::Display for DatabaseUrl {
         match self {
             // The absolute path, because a file with the same name can exist in another folder.
             Self::Sqlite(path) => {
-                // `absolute` fails if the current folder was deleted. The given path must then do.
+                // `absolute` fails if the current folder was deleted. Then show the given path.
                 let absolute_path = path::absolute(path).unwrap_or_else(|_| path.clone());
                 write!(f, "sqlite:{}", absolute_path.display())
             }

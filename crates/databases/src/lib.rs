@@ -16,8 +16,8 @@ use rand::rngs::StdRng;
 
 pub use self::database_url::DatabaseUrl;
 
-/// Opens the store at `url`, and migrates it if `mode` allows. If this fails, the database is
-/// unchanged.
+/// Opens the store at `url`. Creates or migrates the database if `mode` allows this. If opening
+/// fails, the database is unchanged.
 ///
 /// For PostgreSQL, `connections` is the maximum size of the connection pool, and `random` adds
 /// jitter to retries. Opening a SQLite file blocks the thread.
@@ -53,7 +53,7 @@ async fn open_store(
     }
 }
 
-/// Opens a consistent, read-only snapshot of the database at `url`, such as for an export.
+/// Opens a consistent, read-only snapshot of the database at `url`, for example for an export.
 ///
 /// # Errors
 ///
@@ -65,8 +65,8 @@ pub fn open_snapshot(url: &DatabaseUrl) -> Result<Box<dyn Snapshot>, OpenError> 
     }
 }
 
-/// Opens the database at `url` to load data into it in bulk, such as for an import. `mode` must not
-/// be [`OpenMode::CreateAndMigrate`], because an older service may be using the database.
+/// Opens the database at `url` to load data into it in bulk, for example for an import. `mode` must
+/// not allow a migration, because an older service may be using the database.
 ///
 /// # Errors
 ///
@@ -83,8 +83,8 @@ pub fn fields_of_new_database() -> Result<FieldSet, StoreError> {
     Ok(sqlite::fields_of_new_database()?)
 }
 
-/// Checks the integrity of the database at `url`: reads all of it, and changes nothing. Blocks the
-/// thread until the check is done.
+/// Checks the integrity of the database at `url`. The check reads the whole database, changes
+/// nothing, and blocks the thread.
 ///
 /// Damage in a database that can be opened is not an error, but a problem in the [`Checkup`].
 pub fn check(url: &DatabaseUrl) -> Result<Checkup, OpenError> {

@@ -1,7 +1,5 @@
 //! Actors: the API keys, people and parts of the service that cause writes.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::{fmt, sync::Arc};
 
 use super::KeyId;
@@ -63,8 +61,9 @@ impl Actor {
         (actor.to_string() == text).then_some(actor)
     }
 
-    /// Returns the actor of this kind with this number; `None` if the kind is unknown, lacks its
-    /// number, or must not have one.
+    /// Returns the actor of this kind with this number; `None` if there is no such actor.
+    ///
+    /// Keys and members of the staff have a number, and other actors have none.
     pub fn from_kind_and_id(kind: &str, id: Option<i64>) -> Option<Self> {
         match (kind, id) {
             ("key", Some(id)) => Some(Self::Key(KeyId(id))),
@@ -90,6 +89,7 @@ impl fmt::Display for Actor {
 /// An actor, with its name at the time of the write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedActor {
+    /// The actor, without its name.
     pub actor: Actor,
     /// The name of the key or the member of the staff; `None` for other actors.
     pub name: Option<Arc<str>>,

@@ -105,8 +105,11 @@ impl Client {
         let swap = self
             .state
             .compare_exchange(UNTRUSTED, TRUSTED, Relaxed, Relaxed);
-        // The swap also fails if a concurrent request has just made the connection trusted.
-        swap != Err(REPLACED)
+        match swap {
+            Ok(_) => true,
+            // A concurrent request may just have made the connection trusted.
+            Err(present_state) => present_state == TRUSTED,
+        }
     }
 
     /// Whether a request on the connection has carried a valid key.

@@ -1,7 +1,5 @@
 //! The context of a write: its origin, which a store records together with the write.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use jiff::Timestamp;
 
 use super::{IdempotentRequest, NamedActor};
@@ -10,11 +8,13 @@ use super::{IdempotentRequest, NamedActor};
 /// and records it in the same transaction.
 #[derive(Debug, Clone)]
 pub struct WriteContext {
+    /// The originator of the write.
     pub actor: NamedActor,
+    /// The time of the write.
     pub now: Timestamp,
     /// The `X-Request-Id` of the request, if there is one.
     pub request_id: Option<String>,
-    /// The idempotent request, if the client may repeat it.
+    /// The request in a form that can be remembered, if the client may repeat it.
     pub idempotency: Option<IdempotentRequest>,
 }
 

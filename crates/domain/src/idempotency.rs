@@ -6,8 +6,6 @@
 //! to the database, one in each [`MARK_INTERVAL`]. A request refers to the mark that was the newest
 //! when it arrived.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
@@ -18,8 +16,9 @@ use super::{KeyId, NewPet, StaffId};
 /// `Requests::mark_idempotency_keys` of the store.
 pub const MARK_INTERVAL: Duration = Duration::from_mins(10);
 
-/// The number of marks that must follow the first mark after a request before the request is
-/// forgotten. This corresponds to 48 hours in which the service ran; clients are promised 24 hours.
+/// A request is forgotten when this many marks have followed the first mark after the request.
+///
+/// This takes at least 48 hours in which the service runs. Clients are promised only 24 hours.
 pub const MARKS_UNTIL_FORGOTTEN: i64 = 288;
 
 /// The `Idempotency-Key` that a client chooses for a request: 1 to 255 visible ASCII characters. It
@@ -28,6 +27,7 @@ pub const MARKS_UNTIL_FORGOTTEN: i64 = 288;
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
+    /// The maximum length, in characters.
     pub const MAX_LENGTH: usize = 255;
 
     /// Validates a key; `None` unless the text has 1 to 255 characters, all from `!` to `~`.
@@ -37,6 +37,7 @@ impl IdempotencyKey {
         is_valid.then_some(Self(text))
     }
 
+    /// Returns the key as the client sent it.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -48,6 +49,7 @@ impl IdempotencyKey {
 pub struct RequestOwner(i64);
 
 impl RequestOwner {
+    /// Returns the number that the store saves.
     pub fn number(self) -> i64 {
         self.0
     }
@@ -74,6 +76,7 @@ pub struct IdempotentRequest {
     /// rotations, this is the original key, so that a client can repeat a request after a rotation.
     /// Otherwise, it is the caller.
     pub lineage: RequestOwner,
+    /// The name of the operation that the client called.
     pub operation: &'static str,
     /// The `Idempotency-Key` of the request.
     pub key: IdempotencyKey,
@@ -94,11 +97,13 @@ impl IdempotentRequest {
 /// The saved response to a request, which is sent again for each repetition of the request.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct StoredResponse {
+    /// The HTTP status code.
     pub status: u16,
     /// `Location`, relative to the base address: it starts with `/`.
     pub location: Option<String>,
     /// `ETag`, with its quotes.
     pub etag: Option<String>,
+    /// The body, as it was sent.
     pub body: Vec<u8>,
 }
 

@@ -37,6 +37,7 @@ named_enum! {
 }
 
 impl Deployment {
+    /// Returns the text with which each key of the deployment begins.
     pub fn key_prefix(self) -> &'static str {
         match self {
             Self::Production => "pets_live_",
@@ -137,17 +138,17 @@ impl fmt::Debug for ApiKey {
 pub struct KeyDigest([u8; 32]);
 
 impl KeyDigest {
-    /// Returns the digest of a key that a client presented.
-    ///
-    /// `None` if the text is not a well-formed key of `deployment`, or its checksum is wrong.
+    /// Returns the digest of a key that a client presented; `None` if the text is not a key of this
+    /// deployment with the right checksum.
     pub fn from_presented(text: impl AsRef<[u8]>, deployment: Deployment) -> Option<Self> {
         let text = text.as_ref();
-        let characters = text.strip_prefix(deployment.key_prefix().as_bytes())?;
-        let is_well_formed = characters.len() == RANDOM_LENGTH + CHECKSUM_LENGTH
-            && characters.iter().all(u8::is_ascii_alphanumeric);
+        let after_prefix = text.strip_prefix(deployment.key_prefix().as_bytes())?;
+        let is_well_formed = after_prefix.len() == RANDOM_LENGTH + CHECKSUM_LENGTH
+            && after_prefix.iter().all(u8::is_ascii_alphanumeric);
         if !is_well_formed {
             return None;
         }
+        // The checksum covers the prefix, too.
         let (content, text_checksum) = text.split_at(text.len() - CHECKSUM_LENGTH);
         if checksum(content) != text_checksum {
             return None;
@@ -194,14 +195,20 @@ impl fmt::Display for KeyId {
     }
 }
 
-impl FromStr for KeyId {
-    type Err = &'static str;
+/// The error for a text that is not the number of a key. Its `Display` text is the message for the
+/// operator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a key is named by its number, as `petstore keys list` shows it")]
+pub struct InvalidKeyId;
 
-    /// Parses the number of a key, from 1. The error is a message for the operator.
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
+impl FromStr for KeyId {
+    type Err = InvalidKeyId;
+
+    /// Parses the number of a key, from 1.
+    fn from_str(text: &str) -> Result<Self, InvalidKeyId> {
         match text.parse() {
             Ok(number) if number > 0 => Ok(Self(number)),
-            _ => Err("a key is named by its number, as `petstore keys list` shows it"),
+            _ => Err(InvalidKeyId),
         }
     }
 }
@@ -245,17 +252,19 @@ pub struct KeyRecord {
 impl KeyRecord {
     /// Whether the key is neither revoked nor expired at `now`.
     pub fn is_valid_at(&self, now: Timestamp) -> bool {
-        self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|expires_at| now < expires_at)
     }
 
-    /// Returns the key that replaces this one in a rotation. It has a new digest, but the same
-    /// name, scope, rate limit and lifetime; `None` if its expiry would be out of range.
+    /// Returns the key that replaces this one in a rotation at `now`; `None` if its expiry would be
+    /// out of range.
     ///
-    /// The successor of a key that was valid for 90 days expires 90 days after `now`.
+    /// Only the digest is new. The name, scope, deployment and rate limit stay the same, and so
+    /// does the lifetime: the successor of a key that was valid for 90 days expires 90 days after
+    /// `now`.
     pub fn successor_at(&self, digest: KeyDigest, now: Timestamp) -> Option<NewKey> {
         let expires_at = match self.expires_at {
-            Some(end) => {
-                let lifetime = end.duration_since(self.created_at);
+            Some(former_expiry) => {
+                let lifetime = former_expiry.duration_since(self.created_at);
                 Some(now.checked_add(lifetime).ok()?)
             }
             None => None,

@@ -1,5 +1,9 @@
-//! The domain model of the service: animals, pages, API keys, staff, the store area and the clock.
-//! Nothing here depends on HTTP or SQL.
+//! The domain model of the service: its values, and the rules for them. Nothing here depends on
+//! HTTP or SQL.
+//!
+//! The largest part is the [`store_area`]: the animals, orders and categories of a store. Further
+//! parts are the [`staff`], and what all areas need, such as API keys, rate limits, pages, error
+//! codes and the clock.
 //!
 //! Types such as [`PetName`], [`PetId`], [`Limit`], [`KeyDigest`] and [`IdempotencyKey`] validate
 //! in their constructors, so a value of such a type is always valid.

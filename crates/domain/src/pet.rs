@@ -36,6 +36,7 @@ macro_rules! id {
                 (1..=Self::MAX).contains(&id).then_some(Self(id))
             }
 
+            /// Returns the identifier as a number.
             pub fn get(self) -> i64 {
                 self.0
             }

@@ -14,6 +14,8 @@ use std::{
 
 use super::named_enum::named_enum;
 
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
+
 named_enum! {
     /// The time unit of a rate.
     enum Period {
@@ -78,28 +80,34 @@ impl RateLimit {
         u64::from(self.window()) * NANOS_PER_SECOND / u64::from(self.quota())
     }
 
-    /// Returns the time in which an empty quota refills completely, in nanoseconds. It is a multiple
-    /// of [`Self::request_nanos`], so that exactly the whole quota fits into it.
+    /// Returns the time in which an empty quota refills completely, in nanoseconds. It is a
+    /// multiple of [`Self::request_nanos`], so that exactly the whole quota fits into it.
     fn window_nanos(self) -> u64 {
         self.request_nanos() * u64::from(self.quota())
     }
 
+    /// Returns the number of requests that are available now. `nanos_until_full` is the time until
+    /// the quota is full.
+    fn available_requests(self, nanos_until_full: u64) -> u32 {
+        // `nanos_until_full` can exceed the window only if the limit was lowered.
+        let available_nanos = self.window_nanos().saturating_sub(nanos_until_full);
+        // The result is at most the quota, so the default is never used.
+        u32::try_from(available_nanos / self.request_nanos()).unwrap_or(Self::MAX_REQUESTS)
+    }
+
     /// Returns the seconds until `count` requests are available, rounded up, but at least 1.
-    ///
     /// `nanos_until_full` is the time until the quota is full.
-    fn seconds_until(self, count: u64, nanos_until_full: u64) -> u64 {
+    fn seconds_until(self, count: u32, nanos_until_full: u64) -> u64 {
         // With `count` requests available, the quota still needs this time to become full.
         let nanos_from_count_to_full = self
             .window_nanos()
-            .saturating_sub(count * self.request_nanos());
+            .saturating_sub(u64::from(count) * self.request_nanos());
         nanos_until_full
             .saturating_sub(nanos_from_count_to_full)
             .div_ceil(NANOS_PER_SECOND)
             .max(1)
     }
 }
-
-const NANOS_PER_SECOND: u64 = 1_000_000_000;
 
 /// The error for a text that is not a valid rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -111,9 +119,9 @@ impl FromStr for RateLimit {
 
     /// Parses a rate such as `600/min`.
     fn from_str(text: &str) -> Result<Self, InvalidRateLimit> {
-        let (requests, period) = text.split_once('/').ok_or(InvalidRateLimit)?;
-        let requests: NonZeroU32 = requests.parse().map_err(|_| InvalidRateLimit)?;
-        let period = period.parse().map_err(|_| InvalidRateLimit)?;
+        let (requests_text, period_text) = text.split_once('/').ok_or(InvalidRateLimit)?;
+        let requests: NonZeroU32 = requests_text.parse().map_err(|_| InvalidRateLimit)?;
+        let period = period_text.parse().map_err(|_| InvalidRateLimit)?;
         let limit = Self { requests, period };
         // Another spelling than the canonical one, such as `+10/s`, is an error.
         let is_canonical = limit.to_string() == text;
@@ -162,9 +170,10 @@ impl Meter {
         self.take_requests(count, retry_count, limit, now)
     }
 
-    /// Takes the additional cost of a batch: one request for each command after the first. The
-    /// batch itself was already counted as one request. Takes nothing if the quota is not
-    /// sufficient.
+    /// Takes the additional cost of a batch from the quota, or nothing if the quota is too small.
+    ///
+    /// The batch itself was already counted as one request, so the additional cost is one request
+    /// for each command after the first.
     pub fn take_commands(&self, commands: u32, limit: RateLimit, now: Duration) -> MeterReading {
         let count = commands.saturating_sub(1);
         // A retry is counted as one request again, before its additional cost.
@@ -194,42 +203,37 @@ impl Meter {
     ) -> MeterReading {
         let now = to_nanos(now);
         let cost = limit.request_nanos() * u64::from(count);
+        let full_at_after_taking = |full_at: u64| full_at.max(now) + cost;
         let update = self
             .full_at
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |full_at| {
                 // The requests are available if the quota would be full again within one window.
-                let new_full_at = full_at.max(now) + cost;
+                let new_full_at = full_at_after_taking(full_at);
                 let are_available = new_full_at - now <= limit.window_nanos();
                 are_available.then_some(new_full_at)
             });
         match update {
-            Ok(full_at_before) => {
-                let nanos_until_full = full_at_before.max(now) + cost - now;
-                MeterReading::new(limit, nanos_until_full)
+            Ok(former_full_at) => {
+                let nanos_until_full = full_at_after_taking(former_full_at) - now;
+                let remaining = limit.available_requests(nanos_until_full);
+                MeterReading {
+                    limit,
+                    is_within_limit: true,
+                    remaining,
+                    // The quota refills by one request.
+                    refill_seconds: limit.seconds_until(remaining + 1, nanos_until_full),
+                }
             }
             Err(full_at) => {
                 let nanos_until_full = full_at.saturating_sub(now);
-                let mut reading = MeterReading::new(limit, nanos_until_full);
-                reading.is_within_limit = false;
-                reading.refill_seconds = limit.seconds_until(retry_count.into(), nanos_until_full);
-                reading
+                MeterReading {
+                    limit,
+                    is_within_limit: false,
+                    remaining: limit.available_requests(nanos_until_full),
+                    // The quota refills until it is enough for a retry.
+                    refill_seconds: limit.seconds_until(retry_count, nanos_until_full),
+                }
             }
-        }
-    }
-}
-
-impl MeterReading {
-    /// Creates the reading for a request within the limit. `nanos_until_full` is the time until the
-    /// quota is full.
-    fn new(limit: RateLimit, nanos_until_full: u64) -> Self {
-        // `nanos_until_full` can exceed the window only if the limit was lowered.
-        let remaining =
-            limit.window_nanos().saturating_sub(nanos_until_full) / limit.request_nanos();
-        Self {
-            limit,
-            is_within_limit: true,
-            remaining: u32::try_from(remaining).unwrap_or(u32::MAX),
-            refill_seconds: limit.seconds_until(remaining + 1, nanos_until_full),
         }
     }
 }

@@ -71,6 +71,7 @@ pub enum Invalid {
 }
 
 impl Invalid {
+    /// Creates the reason for an invalid value from a complete sentence.
     fn from_reason(reason: &str) -> Self {
         Self::Value(reason.to_owned())
     }
@@ -80,8 +81,8 @@ impl Invalid {
 /// recognize the text.
 const MAX_QUOTED_CHARACTERS: usize = 40;
 
-/// Returns the beginning of a text that somebody sent, short enough for a message.
-pub(crate) fn beginning(text: &str) -> String {
+/// Shortens a text that somebody sent to its beginning, for a message.
+pub(crate) fn shorten_for_message(text: &str) -> String {
     text.chars().take(MAX_QUOTED_CHARACTERS).collect()
 }
 
@@ -126,6 +127,7 @@ pub fn write_pet(out: &mut Vec<u8>, pet: PetRef<'_>) {
     }
 }
 
+/// Writes an integer in decimal digits.
 fn write_integer(out: &mut Vec<u8>, value: i64) {
     out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }
@@ -133,14 +135,13 @@ fn write_integer(out: &mut Vec<u8>, value: i64) {
 /// Parses a JSON string: `"Luke"` becomes `Luke`. Returns `None` if the value is not a string, or
 /// has an invalid escape.
 pub fn as_string(value: &RawValue) -> Option<String> {
-    let content = value
-        .get()
-        .strip_prefix('"')
-        .and_then(|text| text.strip_suffix('"'));
-    match content {
-        Some(text) if !text.contains('\\') => Some(text.to_owned()),
-        _ => serde_json::from_str(value.get()).ok(),
+    let json = value.get();
+    let content = json.strip_prefix('"')?.strip_suffix('"')?;
+    // Most strings have no escapes, so their content is copied as it is.
+    if !content.contains('\\') {
+        return Some(content.to_owned());
     }
+    serde_json::from_str(json).ok()
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ pub struct Vocabulary<'s> {
 /// Whether a phrase has general words, which can refer to a category. The caller then needs the
 /// categories of the store.
 pub fn has_general_words(phrase: &Phrase) -> bool {
-    let texts: Vec<&str> = phrase.texts().collect();
+    let texts: Vec<&str> = phrase.words().collect();
     (0..texts.len()).any(|position| find_general_words(&texts[position..]).is_some())
 }
 
@@ -75,7 +75,7 @@ pub fn has_general_words(phrase: &Phrase) -> bool {
 ///
 /// Example: `schwarze Hündin` finds female dogs with a value that begins with the stem `schwarz`.
 pub fn understand(phrase: Phrase, vocabulary: &Vocabulary<'_>) -> UnderstoodPhrase {
-    let texts: Vec<&str> = phrase.texts().collect();
+    let texts: Vec<&str> = phrase.words().collect();
     let mut everyday_words = Vec::new();
     let mut words = Vec::new();
     let mut position = 0;

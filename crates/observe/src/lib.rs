@@ -1,5 +1,5 @@
-//! Observability of a running service: logs, metrics and traces, and the runner of background tasks, which
-//! reports their outcomes.
+//! Observability of a running service: logs, metrics and traces. The runner of background tasks is
+//! here, because it reports their outcomes.
 
 pub mod log;
 pub mod metrics;

@@ -1,4 +1,7 @@
 //! Logging to standard error: as text on a terminal, and otherwise as JSON.
+//!
+//! [`start`] sets the logging up. The rest of the file decides how a line is written, except
+//! [`error_chain`], which the whole service uses to log errors.
 
 use std::{
     error::Error,
@@ -37,25 +40,28 @@ pub const CHANGES: &str = "petstore::changes";
 
 /// Starts logging to standard error, and installs a panic hook that logs panics.
 ///
-/// Without a `level`, lines at INFO and above are logged, except that a terminal does not get the lines
-/// about changes. Without a `format`, a terminal gets text, and anything else gets JSON.
+/// Without a `level`, lines at INFO and above are logged, except that a terminal does not get the
+/// lines about changes ([`CHANGES`]). Without a `format`, a terminal gets text, and anything else
+/// gets JSON.
 ///
-/// A separate thread writes the lines, so that a slow reader of the log never delays a request. If the
-/// thread cannot keep up, lines are dropped. Dropping the returned guard flushes the lines that are
-/// still queued.
+/// A separate thread writes the lines, so that a slow reader of the log never delays a request. If
+/// the thread cannot keep up, lines are dropped. Dropping the returned guard flushes the lines that
+/// are still queued.
 #[must_use = "lines are lost without the guard"]
 pub fn start(format: Option<LogFormat>, level: Option<LevelFilter>) -> WorkerGuard {
     let is_terminal = io::stderr().is_terminal();
     let level_filters = level_filters(level, is_terminal);
-    // The thread flushes once its queue is empty, so lines that were queued together cost one system call.
+    // The thread flushes once its queue is empty, so lines that were queued together cost one
+    // system call.
     let (writer, guard) = tracing_appender::non_blocking(io::BufWriter::new(io::stderr()));
     let subscriber = tracing_subscriber::fmt()
         // The filters below decide about the levels.
         .with_max_level(LevelFilter::TRACE)
         .with_target(false)
         .with_writer(writer);
+    // `JOURNAL_STREAM` is set only if systemd started the service.
     let journal_stream = std::env::var("JOURNAL_STREAM").ok();
-    let to_journal = is_journal(journal_stream.as_deref());
+    let to_journal = is_stderr_journal(journal_stream.as_deref());
     let default_format = if is_terminal {
         LogFormat::Text
     } else {
@@ -81,8 +87,8 @@ pub fn start(format: Option<LogFormat>, level: Option<LevelFilter>) -> WorkerGua
     guard
 }
 
-/// Installs a panic hook that logs each panic as an error, instead of writing it in a form of its
-/// own.
+/// Installs a panic hook that logs each panic as an error. The default hook would write it in
+/// another form.
 fn log_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let location = panic.location().map(ToString::to_string);
@@ -90,8 +96,8 @@ fn log_panics() {
     }));
 }
 
-/// Returns the minimum level of the lines of each target: `level` if it is set, or else the target's
-/// default.
+/// Returns the minimum level of the lines of each target. It is `level` for all targets, or without
+/// a `level` the default of the target.
 fn level_filters(level: Option<LevelFilter>, is_terminal: bool) -> Targets {
     let default_for_changes = if is_terminal {
         LevelFilter::WARN
@@ -107,11 +113,14 @@ fn level_filters(level: Option<LevelFilter>, is_terminal: bool) -> Targets {
 
 /// Whether standard error is connected to the journal of systemd.
 ///
-/// `stream` is the value of `JOURNAL_STREAM`, in which systemd names its stream by device and
-/// inode, such as `9:25467` (systemd.exec(5)).
-fn is_journal(stream: Option<&str>) -> bool {
-    let stderr = rustix::fs::fstat(io::stderr());
-    stderr.is_ok_and(|file| stream == Some(&format!("{}:{}", file.st_dev, file.st_ino)))
+/// `journal_stream` is the value of `JOURNAL_STREAM`, in which systemd names the stream to the
+/// journal by device and inode, such as `9:25467` (systemd.exec(5)).
+fn is_stderr_journal(journal_stream: Option<&str>) -> bool {
+    let Ok(stderr) = rustix::fs::fstat(io::stderr()) else {
+        return false;
+    };
+    let stderr_stream = format!("{}:{}", stderr.st_dev, stderr.st_ino);
+    journal_stream == Some(stderr_stream.as_str())
 }
 
 /// A formatter that begins each line for the journal of systemd with its syslog priority, such as
@@ -145,8 +154,8 @@ where
     }
 }
 
-/// A formatter of the message and the fields of a text line. It escapes them, so that text from outside can
-/// neither start another line nor hide or reorder what a reader of the log sees.
+/// A formatter that escapes the message and the fields of a text line. Text from outside can
+/// therefore neither start another line nor hide or reorder what a reader of the log sees.
 struct EscapedFields;
 
 impl<'writer> FormatFields<'writer> for EscapedFields {
@@ -158,8 +167,9 @@ impl<'writer> FormatFields<'writer> for EscapedFields {
         let mut escaping_writer = EscapingWriter {
             writer: &mut writer,
         };
-        // `true` means that no field was written yet, so the first one needs no space before it.
-        let mut visitor = DefaultVisitor::new(Writer::new(&mut escaping_writer), true);
+        // No field was written yet, so the first one needs no space before it.
+        let is_empty = true;
+        let mut visitor = DefaultVisitor::new(Writer::new(&mut escaping_writer), is_empty);
         fields.record(&mut visitor);
         visitor.finish()
     }
@@ -291,9 +301,9 @@ mod tests {
     fn standard_error_is_the_journal_only_if_systemd_says_so() {
         let stderr = rustix::fs::fstat(io::stderr()).unwrap();
         let stream = format!("{}:{}", stderr.st_dev, stderr.st_ino);
-        assert!(is_journal(Some(&stream)));
+        assert!(is_stderr_journal(Some(&stream)));
         for other in [None, Some(""), Some("0:0")] {
-            assert!(!is_journal(other), "{other:?}");
+            assert!(!is_stderr_journal(other), "{other:?}");
         }
     }
 }

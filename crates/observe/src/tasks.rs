@@ -1,4 +1,6 @@
-//! Background tasks. [`Tasks`] owns every task that the service repeats while it serves requests.
+//! Runs the background tasks, which the service repeats while it serves requests.
+//!
+//! A [`Task`] is the work of one of them, and [`Tasks`] owns and repeats all of them.
 
 use std::{error::Error, panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
@@ -15,8 +17,8 @@ use crate::{
 /// How long [`Task::finish`] may take, so that no task delays a shutdown for long.
 const FINISH_LIMIT: Duration = Duration::from_secs(3);
 
-/// The backoff after the first failed run. It doubles with each further failure, up to [`MAX_BACKOFF`],
-/// so that a failing task neither floods the log nor keeps the machine busy.
+/// The backoff after the first failed run. It doubles with each further failure, up to
+/// [`MAX_BACKOFF`], so that a failing task neither floods the log nor keeps the machine busy.
 const MIN_BACKOFF: Duration = Duration::from_millis(100);
 const MAX_BACKOFF: Duration = Duration::from_secs(5);
 
@@ -25,12 +27,12 @@ pub type Failure = Box<dyn Error + Send + Sync>;
 
 /// Work that is repeated in the background. Runs of one task never overlap.
 ///
-/// The futures must be cancel-safe: shutdown drops `due` and `run`, and a time limit drops `run` and
-/// `finish`.
+/// The futures must be cancel-safe: shutdown drops `due` and `run`, and a time limit drops `run`
+/// and `finish`.
 ///
-/// Several processes can serve one database, and each of them runs all tasks. All current tasks allow
-/// that. A task that must run in only one process at a time has to take a lease in the database at the
-/// start of `run`.
+/// Several processes can serve one database, and each of them runs all tasks. Every task must
+/// allow that. A task that must run in only one process at a time has to take a lease in the
+/// database at the start of `run`.
 pub trait Task: Send + 'static {
     /// Completes when the next run is due: after an interval, or when there is work.
     fn due(&mut self) -> impl Future<Output = ()> + Send;
@@ -38,7 +40,7 @@ pub trait Task: Send + 'static {
     /// Does the work once.
     fn run(&mut self) -> impl Future<Output = Result<(), Failure>> + Send;
 
-    /// Does the remaining work at shutdown, such as saving what is only in memory. It may take as
+    /// Does the remaining work at shutdown, such as saving what is only in memory. This may take as
     /// long as a run, but at most 3 seconds.
     fn finish(&mut self) -> impl Future<Output = Result<(), Failure>> + Send {
         async { Ok(()) }
@@ -55,7 +57,8 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// Returns an empty set. The outcomes of the tasks that are started in it are recorded in `metrics`.
+    /// Returns an empty set. The outcomes of the tasks that are started in it are recorded in
+    /// `metrics`.
     pub fn new(clock: Arc<dyn Clock>, metrics: Arc<TaskMetrics>) -> Self {
         Self {
             clock,
@@ -65,13 +68,13 @@ impl Tasks {
         }
     }
 
-    /// Starts repeating `task`, which the metrics and the log call `name`. A run that takes longer than
-    /// `run_limit` is cancelled and counts as failed.
+    /// Starts repeating `task`, which the metrics and the log call `name`. A run that takes longer
+    /// than `run_limit` is cancelled and counts as failed.
     pub fn start(&mut self, name: &'static str, run_limit: Duration, task: impl Task) {
         let recorder = OutcomeRecorder {
             task: name,
             clock: Arc::clone(&self.clock),
-            runs: self.metrics.add(name),
+            runs: self.metrics.register(name),
             last_failure: None,
         };
         self.running.spawn(repeat(
@@ -89,7 +92,8 @@ impl Tasks {
     }
 }
 
-/// Runs `task` each time it is due, until the sender of `stop_signal` is dropped. Then lets it finish.
+/// Runs `task` each time it is due, until the sender of `stop_signal` is dropped. Then lets it
+/// finish.
 async fn repeat(
     mut task: impl Task,
     run_limit: Duration,
@@ -109,7 +113,10 @@ async fn repeat(
             biased;
             _ = stop_signal.changed() => break,
             outcome = next_run => {
-                backoff = if outcome.is_ok() { Duration::ZERO } else { next_backoff(backoff) };
+                backoff = match outcome {
+                    Ok(()) => Duration::ZERO,
+                    Err(_) => next_backoff(backoff),
+                };
                 recorder.record(outcome, Some(backoff));
             }
         }
@@ -125,16 +132,19 @@ fn next_backoff(backoff: Duration) -> Duration {
     (2 * backoff).clamp(MIN_BACKOFF, MAX_BACKOFF)
 }
 
-/// Runs `work`, and returns its outcome. Fails if `work` takes longer than `limit`, or if it panics.
+/// Runs `work`, and returns its outcome. Fails if `work` takes longer than `limit`, or if it
+/// panics.
 async fn run_guarded(
     limit: Duration,
     work: impl Future<Output = Result<(), Failure>>,
 ) -> Result<(), Failure> {
     let work_within_limit = AssertUnwindSafe(time::timeout(limit, work));
-    match work_within_limit.catch_unwind().await {
-        Ok(Ok(outcome)) => outcome,
-        Ok(Err(_elapsed)) => Err(Interrupted::TooSlow(limit).into()),
-        Err(_panic) => Err(Interrupted::Panicked.into()),
+    let Ok(finished_work) = work_within_limit.catch_unwind().await else {
+        return Err(Interrupted::Panicked.into());
+    };
+    match finished_work {
+        Ok(outcome) => outcome,
+        Err(_elapsed) => Err(Interrupted::TooSlow(limit).into()),
     }
 }
 
@@ -152,15 +162,16 @@ struct OutcomeRecorder {
     task: &'static str,
     clock: Arc<dyn Clock>,
     runs: Arc<TaskRuns>,
-    /// The cause of the last failure; `None` once a run has succeeded again.
+    /// The cause of the last failure, which is forgotten once a run succeeds.
     last_failure: Option<String>,
 }
 
 impl OutcomeRecorder {
-    /// Records the outcome of a run. Logs a failure, unless the last failure had the same cause,
-    /// and logs when the task succeeds again.
+    /// Records the outcome of a run. Logs a failure, unless the last failure had the same cause.
+    /// Logs a success only after a failure.
     ///
-    /// `backoff` is the time before the next run; `None` at shutdown, when there is no next run.
+    /// `backoff` is the time before the next run. It is `None` at shutdown, when there is no next
+    /// run.
     fn record(&mut self, outcome: Result<(), Failure>, backoff: Option<Duration>) {
         let task = self.task;
         match outcome {

@@ -18,7 +18,7 @@ use url::Url;
 
 use super::{
     bucket_client::Connector,
-    files::{OPERATION_TIMEOUT, OWNERS_FOLDER, Piece, ShardFiles, first_byte},
+    files::{OPERATION_TIMEOUT, OWNERS_FOLDER, Piece, ShardFiles, WHOLE_FILE, first_byte},
 };
 
 /// How often a request is retried after a temporary failure.
@@ -45,7 +45,7 @@ impl Bucket {
         variables: impl IntoIterator<Item = (String, String)>,
         head_timeout: Duration,
     ) -> Result<Self, String> {
-        let bucket_name = bucket_name(url)?;
+        let bucket_name = parse_bucket_name(url)?;
         let prefix = Path::from_url_path(url.path().trim_end_matches('/'))
             .map_err(|error| format!("the prefix is not allowed: {error}"))?;
 
@@ -55,7 +55,7 @@ impl Bucket {
             retry_timeout: OPERATION_TIMEOUT / 2,
             ..RetryConfig::default()
         };
-        let client = client_builder(variables)?
+        let client = configure_client(variables)?
             .with_bucket_name(bucket_name)
             .with_http_connector(Connector { head_timeout })
             .with_retry(retry)
@@ -95,6 +95,7 @@ impl Bucket {
     /// Returns the marks of all databases whose photos are in the bucket.
     pub(super) async fn marks(&self) -> io::Result<Vec<String>> {
         let marks = self.client.list(Some(&self.owners_folder()));
+        // An empty name is no mark, so the caller leaves it out.
         let names = marks.map_ok(|mark| mark.location.filename().unwrap_or_default().to_owned());
         Ok(names.try_collect().await?)
     }
@@ -128,11 +129,10 @@ impl Bucket {
         offset: u64,
         max_length: usize,
     ) -> io::Result<Option<Piece>> {
-        // `usize::MAX` stands for the whole file.
-        let range = if max_length < usize::MAX {
-            Some(offset..offset + max_length as u64)
-        } else {
+        let range = if max_length == WHOLE_FILE {
             None
+        } else {
+            Some(offset..offset + max_length as u64)
         };
         let options = GetOptions::new().with_range(range);
 
@@ -160,6 +160,7 @@ impl Bucket {
         let mut files = ShardFiles::default();
         let mut objects = self.client.list(Some(&self.shard_path(shard)));
         while let Some(object) = objects.try_next().await? {
+            // An empty name belongs to no photo, so `add` ignores it.
             let name = object.location.filename().unwrap_or_default();
             files.add(shard, name, object.size);
         }
@@ -202,7 +203,7 @@ impl Bucket {
 
 /// Returns the name of the bucket in a URL of the form `s3://BUCKET/PREFIX`. The error is a message
 /// for the operator.
-fn bucket_name(url: &Url) -> Result<&str, String> {
+fn parse_bucket_name(url: &Url) -> Result<&str, String> {
     let bucket_name = url.host_str().unwrap_or_default();
     if bucket_name.is_empty() {
         return Err("the URL names no bucket; write s3://BUCKET/PREFIX".to_owned());
@@ -219,7 +220,7 @@ fn bucket_name(url: &Url) -> Result<&str, String> {
 
 /// Creates a builder of the client with the settings in environment variables, and defaults for the
 /// other settings. The error is a message for the operator.
-fn client_builder(
+fn configure_client(
     variables: impl IntoIterator<Item = (String, String)>,
 ) -> Result<AmazonS3Builder, String> {
     let media_type = AmazonS3ConfigKey::Client(ClientConfigKey::DefaultContentType);
@@ -228,7 +229,7 @@ fn client_builder(
         // Buckets with Object Lock reject an upload without a checksum.
         .with_checksum_algorithm(Checksum::SHA256);
     for (name, value) in variables {
-        if let Some(setting) = client_setting(&name, &value)? {
+        if let Some(setting) = parse_setting(&name, &value)? {
             builder = builder.with_config(setting, value);
         }
     }
@@ -236,11 +237,11 @@ fn client_builder(
 }
 
 /// Returns the setting of the client that an environment variable changes. Returns `None` if the
-/// variable is empty, or if it is not one of the client.
+/// variable changes none, or is empty.
 ///
 /// For example, `AWS_REGION` changes [`AmazonS3ConfigKey::Region`]. The error is a message for the
 /// operator.
-fn client_setting(name: &str, value: &str) -> Result<Option<AmazonS3ConfigKey>, String> {
+fn parse_setting(name: &str, value: &str) -> Result<Option<AmazonS3ConfigKey>, String> {
     if !name.starts_with("AWS_") || value.is_empty() {
         return Ok(None);
     }
@@ -260,6 +261,11 @@ fn client_setting(name: &str, value: &str) -> Result<Option<AmazonS3ConfigKey>, 
     Ok(Some(setting))
 }
 
+/// Whether a text is a URL with the scheme `http` or `https`.
+fn is_http_url(text: &str) -> bool {
+    Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
+}
+
 /// Converts an error of the client. Its kind becomes [`ErrorKind::PermissionDenied`] if the bucket
 /// does not allow the operation.
 pub fn to_io_error(error: object_store::Error) -> io::Error {
@@ -271,10 +277,6 @@ pub fn to_io_error(error: object_store::Error) -> io::Error {
         }
         _ => error.into(),
     }
-}
-
-fn is_http_url(text: &str) -> bool {
-    Url::parse(text).is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
 }
 
 /// Checks that the bucket has stored exactly the content of the file `name`.

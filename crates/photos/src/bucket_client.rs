@@ -71,6 +71,7 @@ impl HttpConnector for Connector {
     }
 }
 
+/// Returns the error of a client that cannot be set up for TLS.
 fn tls_error(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> object_store::Error {
     object_store::Error::Generic {
         store: "TLS",
@@ -82,18 +83,19 @@ fn tls_error(cause: impl Into<Box<dyn StdError + Send + Sync>>) -> object_store:
 impl HttpService for Service {
     async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let asks_for_credentials = request.uri().path() == INSTANCE_METADATA_PATH;
-        let result = time::timeout(self.head_timeout, self.client.request(request)).await;
-        // Outside of a cloud, there is no such service. The operator needs to know what to
-        // configure.
-        if asks_for_credentials && !matches!(result, Ok(Ok(_))) {
+        let error = match time::timeout(self.head_timeout, self.client.request(request)).await {
+            Ok(Ok(response)) => {
+                return Ok(response.map(|body| HttpResponseBody::new(body.map_err(body_error))));
+            }
+            Ok(Err(error)) => request_error(error),
+            Err(elapsed) => HttpError::new(HttpErrorKind::Timeout, elapsed),
+        };
+        // Outside of a cloud, there is no instance metadata service. The operator needs to know
+        // what to configure.
+        if asks_for_credentials {
             return Err(HttpError::new(HttpErrorKind::Request, NoCredentials));
         }
-        let response = match result {
-            Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(request_error(error)),
-            Err(elapsed) => return Err(HttpError::new(HttpErrorKind::Timeout, elapsed)),
-        };
-        Ok(response.map(|body| HttpResponseBody::new(body.map_err(body_error))))
+        Err(error)
     }
 }
 

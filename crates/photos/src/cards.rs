@@ -23,10 +23,12 @@ impl Photos {
         queued_photos.extend(photos.take(free_count));
     }
 
-    /// Makes the card file of one queued photo from its large file, and then pauses, because the
-    /// caller makes one file after the other without a pause of its own. Other processes may make
-    /// the same file concurrently. Returns `false` if there was nothing to do: no photo is queued,
-    /// or photos are off.
+    /// Makes the card file of one queued photo from its large file. Returns `false` if there was
+    /// nothing to do: no photo is queued, or photos are off. Other processes may make the same file
+    /// concurrently.
+    ///
+    /// Pauses afterwards, because the caller makes one file after the other without a pause of its
+    /// own.
     ///
     /// If this fails, the photo is no longer queued. The next hourly walk over all files queues it
     /// again.
@@ -91,7 +93,8 @@ impl Photos {
         // The random number changes only the lower 64 of the 128 bits. The first byte stays the
         // same, as `add_file` requires.
         let PhotoId(id_number) = file.id;
-        let unused_id = PhotoId(id_number ^ u128::from(self.draw_random::<u64>()));
+        let lower_bits: u64 = self.draw_random();
+        let unused_id = PhotoId(id_number ^ u128::from(lower_bits));
         storage.add_file(file, unused_id, content).await?;
         Ok(())
     }

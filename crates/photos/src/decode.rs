@@ -80,15 +80,15 @@ fn encode_smaller_sizes(
     let (width, height) = large.dimensions();
     let mut files = [const { Vec::new() }; PhotoSize::COUNT];
     let mut picture = large;
-    // From the largest size to the smallest: each picture is scaled down from the one before. A
-    // picture that is already small enough stays as it is.
+    // Go from the largest size to the smallest, because each picture is scaled down from the one
+    // before. A picture that is already small enough stays as it is.
     for (size, file) in PhotoSize::ALL.into_iter().zip(&mut files).rev() {
         if size == PhotoSize::Large {
             // There is one large size, so the file is moved only once.
             *file = std::mem::take(&mut large_file);
             continue;
         }
-        if let Some(smaller_picture) = shrink(&picture, size)? {
+        if let Some(smaller_picture) = shrink(&mut picture, size)? {
             picture = smaller_picture;
         }
         *file = encode(&picture, size)?;
@@ -103,8 +103,8 @@ fn encode_smaller_sizes(
 /// Makes the file of a smaller size from the large file of a photo. If the picture is not larger
 /// than `size`, returns the large file itself. Fails if the large file is damaged.
 pub(super) fn shrink_file(large_file: Bytes, size: PhotoSize) -> Result<Bytes, PictureProblem> {
-    let picture = decode(&large_file, Format::Jpeg)?;
-    match shrink(&picture, size)? {
+    let mut picture = decode(&large_file, Format::Jpeg)?;
+    match shrink(&mut picture, size)? {
         Some(smaller_picture) => Ok(encode(&smaller_picture, size)?.into()),
         None => Ok(large_file),
     }
@@ -135,21 +135,20 @@ pub(super) fn limited_decoder(
 ) -> Result<LimitedDecoder<impl ImageDecoder>, PictureProblem> {
     let structure = inspect(picture, format)?;
     let guarded_picture = GuardedPicture::reader(picture, structure.needs_guard);
-    let mut reader = ImageReader::with_format(guarded_picture, image_format(format));
+    let mut reader = ImageReader::with_format(guarded_picture, to_image_format(format));
     let mut limits = Limits::no_limits();
     // Until the decoder gets its own limit below, it reads only metadata.
     limits.max_alloc = Some(MAX_METADATA as u64);
     reader.limits(limits.clone());
-    let mut decoder = reader.into_decoder().map_err(picture_problem)?;
+    let mut decoder = reader.into_decoder().map_err(to_picture_problem)?;
 
     let (width, height) = decoder.dimensions();
     check_sides(width, height)?;
-    let free_memory =
-        free_memory_while_decoding(picture, format, &structure, &decoder, pixel_length)?;
+    let free_memory = compute_free_memory(picture, format, &structure, &decoder, pixel_length)?;
     // A frame of an animation can be larger than the picture, so the decoder itself needs a limit,
     // too.
     limits.max_alloc = Some(free_memory);
-    decoder.set_limits(limits).map_err(picture_problem)?;
+    decoder.set_limits(limits).map_err(to_picture_problem)?;
 
     // A guarded decoder may take all memory before the guard stops it.
     let memory = if structure.needs_guard {
@@ -179,7 +178,7 @@ fn check_sides(width: u32, height: u32) -> Result<(), PictureProblem> {
 
 /// Returns how much of [`MAX_MEMORY`] remains free while a picture is decoded, in bytes. Fails if
 /// nothing remains free.
-fn free_memory_while_decoding(
+fn compute_free_memory(
     picture: &[u8],
     format: Format,
     structure: &Structure,
@@ -205,12 +204,13 @@ fn free_memory_while_decoding(
     Ok(free_memory)
 }
 
+/// Converts a number. A number that is too large becomes the largest possible one.
 fn saturate(count: u64) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX)
 }
 
 /// Converts the error of a decoder into the problem of its picture.
-pub(super) fn picture_problem(error: ImageError) -> PictureProblem {
+fn to_picture_problem(error: ImageError) -> PictureProblem {
     match error {
         ImageError::Limits(_) => PictureProblem::Memory,
         ImageError::IoError(error) if error.kind() == ErrorKind::OutOfMemory => {
@@ -226,18 +226,15 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbImage, PictureProblem> {
     let mut decoder = limited_decoder(picture, format, PHOTO_PIXEL_LENGTH)?.decoder;
     let (width, height) = decoder.dimensions();
     let colour_type = decoder.color_type();
+    // Invalid metadata is ignored, as in browsers.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let profile = decoder.icc_profile().unwrap_or_default();
 
-    // Cannot fail: the limit on memory is less than what `usize` can hold.
-    let mut decoded_pixels = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
-    decoder
-        .read_image(&mut decoded_pixels)
-        .map_err(picture_problem)?;
+    let decoded_pixels = read_pixels(decoder)?;
     let rgb_pixels = to_8_bits(decoded_pixels, colour_type, on_white);
     // `from_raw` fails only if there are too few pixels.
     let mut large = RgbImage::from_raw(width, height, rgb_pixels).unwrap_or_default();
-    if let Some(smaller_picture) = shrink(&large, PhotoSize::Large)? {
+    if let Some(smaller_picture) = shrink(&mut large, PhotoSize::Large)? {
         large = smaller_picture;
     }
 
@@ -251,12 +248,23 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbImage, PictureProblem> {
     Ok(upright.into_rgb8())
 }
 
+/// Reads all pixels of a picture, in the form in which the decoder has them.
+pub(super) fn read_pixels(decoder: impl ImageDecoder) -> Result<Vec<u8>, PictureProblem> {
+    // Cannot fail: the limit on memory is less than what `usize` can hold.
+    let mut pixels = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
+    decoder
+        .read_image(&mut pixels)
+        .map_err(to_picture_problem)?;
+    Ok(pixels)
+}
+
 /// Parses the colour profile of a picture. An invalid profile is ignored, as in browsers.
 pub(super) fn parse_profile(profile: Option<Vec<u8>>) -> Option<ColorProfile> {
     ColorProfile::new_from_slice(&profile?).ok()
 }
 
-fn image_format(format: Format) -> ImageFormat {
+/// Returns the name of a format in the library of the decoders.
+fn to_image_format(format: Format) -> ImageFormat {
     match format {
         Format::Jpeg => ImageFormat::Jpeg,
         Format::Png => ImageFormat::Png,
@@ -266,7 +274,7 @@ fn image_format(format: Format) -> ImageFormat {
 }
 
 /// Scales a picture down to this size. Returns `None` if the picture is not larger.
-fn shrink(picture: &RgbImage, size: PhotoSize) -> Result<Option<RgbImage>, PictureProblem> {
+fn shrink(picture: &mut RgbImage, size: PhotoSize) -> Result<Option<RgbImage>, PictureProblem> {
     let (width, height) = picture.dimensions();
     let Some(sides) = Sides { width, height }.shrink_to(size.longer_side()) else {
         return Ok(None);

@@ -11,6 +11,9 @@ pub(super) const OPERATION_TIMEOUT: Duration = Duration::from_secs(30);
 /// How many bytes of a file are read at once for a client.
 pub const PIECE_LENGTH: usize = 64 << 10;
 
+/// The length of a piece that is the whole file, whatever its length is.
+pub(super) const WHOLE_FILE: usize = usize::MAX;
+
 /// A piece of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Piece {
@@ -31,7 +34,8 @@ pub(super) const PARTIAL_SUFFIX: &str = ".part";
 /// same byte.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct ShardFiles {
-    /// The complete files of each photo. Empty for a photo that has only incomplete files.
+    /// The sizes of the complete files of each photo. A photo that has only incomplete files has
+    /// none.
     pub photos: BTreeMap<PhotoId, Vec<PhotoSize>>,
     /// The total length of all files, in bytes.
     pub bytes: u64,
@@ -40,7 +44,10 @@ pub struct ShardFiles {
 impl ShardFiles {
     /// Adds a file with this name and length. Ignores a file that belongs to no photo of the shard.
     pub(super) fn add(&mut self, shard: u8, name: &str, length: u64) {
-        let complete_name = name.strip_suffix(PARTIAL_SUFFIX).unwrap_or(name);
+        let (complete_name, is_complete) = match name.strip_suffix(PARTIAL_SUFFIX) {
+            Some(complete_name) => (complete_name, false),
+            None => (name, true),
+        };
         let Some(file) = PhotoFile::parse(complete_name) else {
             return;
         };
@@ -48,8 +55,9 @@ impl ShardFiles {
             return;
         }
 
+        // Incomplete files make an entry, too, but add no size to it.
         let sizes = self.photos.entry(file.id).or_default();
-        if name == complete_name {
+        if is_complete {
             sizes.push(file.size);
         }
         self.bytes += length;

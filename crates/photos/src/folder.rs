@@ -19,6 +19,13 @@ use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat, renameat, unlinkat}
 
 use super::files::{OWNERS_FOLDER, PARTIAL_SUFFIX, ShardFiles, first_byte};
 
+/// The flags with which every file is opened. A command that runs as root opens files in folders of
+/// another user. A symbolic link of that user must not redirect the command, and a named pipe must
+/// not block it.
+const SAFE_FLAGS: OFlags = OFlags::NOFOLLOW
+    .union(OFlags::NONBLOCK)
+    .union(OFlags::CLOEXEC);
+
 /// The folder with the photos of a database, or of a backup.
 #[derive(Debug)]
 pub struct Folder {
@@ -33,13 +40,6 @@ pub struct Folder {
     /// Whether the folder is in a local file system. Unset until the first file is read.
     is_local: OnceLock<bool>,
 }
-
-/// The flags with which every file is opened. A command that runs as root opens files in folders of
-/// another user. A symbolic link of that user must not redirect it, and a named pipe must not block
-/// it.
-const SAFE_FLAGS: OFlags = OFlags::NOFOLLOW
-    .union(OFlags::NONBLOCK)
-    .union(OFlags::CLOEXEC);
 
 impl Folder {
     /// Creates a handle to the folder with this path, which need not exist yet.
@@ -66,6 +66,11 @@ impl Folder {
         }
     }
 
+    /// Returns the path of the folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Whether both are the same folder, even if their paths differ.
     pub(super) fn is_same_as(&self, other: &Self) -> bool {
         if self.path == other.path {
@@ -75,25 +80,6 @@ impl Folder {
             (Ok(path), Ok(other_path)) => path == other_path,
             _ => false,
         }
-    }
-
-    /// Returns the marks of all databases whose photos are in the folder: the file names in its
-    /// folder `owners`.
-    pub(super) fn marks(&self) -> io::Result<Vec<String>> {
-        let entries = match fs::read_dir(self.path.join(OWNERS_FOLDER)) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
-            result => result?,
-        };
-        let mut marks = Vec::new();
-        for entry in entries {
-            marks.push(entry?.file_name().to_string_lossy().into_owned());
-        }
-        Ok(marks)
-    }
-
-    /// Returns the path of the folder.
-    pub fn path(&self) -> &Path {
-        &self.path
     }
 
     /// Creates the folder and the folders of its shards, unless they exist.
@@ -152,7 +138,22 @@ impl Folder {
         }
     }
 
-    /// Adds the mark of a database. Does nothing if the folder is missing.
+    /// Returns the marks of all databases whose photos are in the folder: the file names in its
+    /// folder `owners`.
+    pub(super) fn marks(&self) -> io::Result<Vec<String>> {
+        let entries = match fs::read_dir(self.path.join(OWNERS_FOLDER)) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            result => result?,
+        };
+        let mut marks = Vec::new();
+        for entry in entries {
+            marks.push(entry?.file_name().to_string_lossy().into_owned());
+        }
+        Ok(marks)
+    }
+
+    /// Adds the mark of a database, so that other databases do not delete the files of its photos.
+    /// Does nothing if the folder is missing.
     pub(super) fn add_mark(&self, mark: &str) -> io::Result<()> {
         let owners_folder = self.path.join(OWNERS_FOLDER);
         match create_folder(&owners_folder, self.owner) {
@@ -177,8 +178,8 @@ impl Folder {
         if let Err(error) = &result
             && error.kind() == ErrorKind::NotFound
         {
-            // Since the folder was prepared, somebody has replaced it, or has removed empty shards.
-            // Prepare it again, and retry once.
+            // Somebody has replaced the folder or removed empty shards after the folder was
+            // prepared. Prepare it again, and retry once.
             *self.is_prepared.lock() = false;
             result = self.prepare_and_write(id, files);
         }
@@ -190,6 +191,7 @@ impl Folder {
         result
     }
 
+    /// Writes the files of a photo. Prepares the folder first.
     fn prepare_and_write(&self, id: PhotoId, files: &[Bytes; PhotoSize::COUNT]) -> io::Result<()> {
         self.prepare()?;
         for (file, content) in PhotoFile::all(id).into_iter().zip(files) {
@@ -228,7 +230,8 @@ impl Folder {
             ..file
         };
         let partial_name = format!("{}{PARTIAL_SUFFIX}", partial_file.name());
-        // A process that was killed may have left a file with this name.
+        // A process that was killed may have left a file with this name. Usually there is none, so
+        // an error is ignored.
         let _ = unlinkat(&shard, &partial_name, AtFlags::empty());
 
         let flags = SAFE_FLAGS | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
@@ -267,6 +270,7 @@ impl Folder {
         let shard = self.open_shard(file)?;
         for source in &self.link_sources {
             let source = Self::new(source.clone());
+            // A source that cannot be read counts as one without the file.
             let has_file = source
                 .length(file)
                 .is_ok_and(|source_length| source_length == Some(length));
@@ -320,14 +324,14 @@ impl Folder {
         self.shard_path(first_byte(file.id)).join(file.name())
     }
 
-    /// Opens the folder of the shard that a file belongs to. Fails if the owner of the folder is
-    /// not the user in `self.owner`.
+    /// Opens the folder of the shard that a file belongs to. If `self.owner` is set, fails if the
+    /// folder of the shard belongs to another user.
     fn open_shard(&self, file: PhotoFile) -> io::Result<OwnedFd> {
         let path = self.shard_path(first_byte(file.id));
         let flags = SAFE_FLAGS | OFlags::DIRECTORY;
         let shard = File::from(openat(CWD, &path, flags, Mode::empty())?);
-        // Since `reject_link_to_folder_of_another_user` checked the path, the owner may have
-        // replaced the folder with a link.
+        // `reject_link_to_folder_of_another_user` has checked the path, but the owner may have
+        // replaced the folder with a link afterwards.
         if let Some(owner) = self.owner
             && !owner.has_same_user(&shard.metadata()?)
         {

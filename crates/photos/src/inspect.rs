@@ -100,6 +100,7 @@ impl<'p> Reader<'p> {
         Ok(*bytes)
     }
 
+    /// Reads the next byte. Fails if none remains.
     fn read_byte(&mut self) -> Result<u8, StructureError> {
         let [byte] = self.read_array::<1>()?;
         Ok(byte)
@@ -148,19 +149,18 @@ fn inspect_jpeg(picture: &[u8]) -> Result<Structure, StructureError> {
     let mut colour_count = None;
     loop {
         let marker = read_jpeg_marker(&mut reader)?;
-        match marker {
+        let segment = match marker {
             JPEG_END => return Ok(structure),
             // These markers have no segment.
             0x01 | 0xd0..=0xd8 => continue,
-            _ => {}
-        }
-
-        let segment = read_jpeg_segment(&mut reader)?;
+            _ => read_jpeg_segment(&mut reader)?,
+        };
         match marker {
-            // A picture has only one frame.
-            0xc0..=0xc2 if colour_count.is_some() => return Err(StructureError::Malformed),
-            // The header of a frame (SOF0 to SOF2).
+            // The header of a frame (SOF0 to SOF2). A picture has only one frame.
             0xc0..=0xc2 => {
+                if colour_count.is_some() {
+                    return Err(StructureError::Malformed);
+                }
                 coefficient_bytes = coefficient_bytes_per_pixel(segment);
                 // The sixth byte is the number of the colours.
                 colour_count = segment.get(5);
@@ -235,7 +235,10 @@ fn skip_jpeg_scan(reader: &mut Reader<'_>) -> Result<(), StructureError> {
 /// the lower half.
 fn coefficient_bytes_per_pixel(frame: &[u8]) -> u64 {
     let colours = frame.get(6..).unwrap_or_default().chunks_exact(3);
-    let colour_count = colours.len();
+    let is_grey = colours.len() == 1;
+    if is_grey {
+        return 0;
+    }
     let mut max_horizontal = 1;
     let mut max_vertical = 1;
     let mut sample_count = 0;
@@ -245,9 +248,6 @@ fn coefficient_bytes_per_pixel(frame: &[u8]) -> u64 {
         max_horizontal = max_horizontal.max(horizontal);
         max_vertical = max_vertical.max(vertical);
         sample_count += horizontal * vertical;
-    }
-    if colour_count == 1 {
-        return 0;
     }
     // A coefficient takes 2 bytes.
     (2 * sample_count).div_ceil(max_horizontal * max_vertical)

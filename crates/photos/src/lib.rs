@@ -10,8 +10,6 @@
 //! deletes the files that no animal uses. Databases that share a storage each have a mark in it
 //! (see [`database_mark`]), so that the walk of one does not delete the files of another.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 mod bucket;
 mod bucket_client;
 mod cards;
@@ -135,13 +133,13 @@ pub enum PhotoError {
 
 /// The service that makes photos from pictures, and reads their files.
 pub struct Photos {
-    /// The storage of the files; `None` if photos are off.
+    /// The storage of the files. Without it, photos are off.
     storage: Option<PhotoStorage>,
     /// The length of the largest accepted picture, in bytes.
     max_size: usize,
     clock: Arc<dyn Clock>,
     random: parking_lot::Mutex<StdRng>,
-    /// The permits for pictures in the queue, which are either being decoded or waiting.
+    /// The permits for pictures in the queue. Each of them is being decoded, or waits for that.
     queue: Arc<Semaphore>,
     /// The permits for cores. Decoding a picture takes one of them, or all if it needs much memory.
     cores: Arc<Semaphore>,
@@ -179,7 +177,7 @@ impl Photos {
         }
     }
 
-    /// Returns the storage of the files; `None` if photos are off.
+    /// Returns the storage of the files. Returns `None` if photos are off.
     pub fn storage(&self) -> Option<&PhotoStorage> {
         self.storage.as_ref()
     }
@@ -220,10 +218,10 @@ impl Photos {
         let finished_work = self
             .process(picture, format, PHOTO_PIXEL_LENGTH, encode)
             .await?;
-        let photo = finished_work.value;
+        let encoded_photo = finished_work.value;
 
         let id = PhotoId(self.draw_random());
-        let files = photo.files.map(Bytes::from);
+        let files = encoded_photo.files.map(Bytes::from);
         let result = storage.write(id, files).await;
         // The permit limits the memory for pictures and their files. The files are in memory until
         // they are written.
@@ -236,8 +234,8 @@ impl Photos {
         self.metrics.stored.count();
         Ok(StoredPhoto {
             id,
-            width: photo.width,
-            height: photo.height,
+            width: encoded_photo.width,
+            height: encoded_photo.height,
         })
     }
 
@@ -249,8 +247,8 @@ impl Photos {
         Ok(finished_work.value)
     }
 
-    /// Makes a new photo from the photo `id`, turned by 90 degrees: to the right, or otherwise to
-    /// the left. Returns `None` if the large file of the photo is missing.
+    /// Makes a new photo from the photo `id`, turned by 90 degrees. If `to_right` is false, it is
+    /// turned to the left. Returns `None` if the large file of the photo is missing.
     ///
     /// The large file is not encoded again, so it loses no quality: see `turn.rs`.
     pub async fn turn(
@@ -287,8 +285,11 @@ impl Photos {
         let Some(storage) = &self.storage else {
             return Ok(None);
         };
-        let piece = storage.read_piece(file, offset, PIECE_LENGTH).await;
-        Ok(piece.inspect_err(|_| self.metrics.failures.count())?)
+        let result = storage.read_piece(file, offset, PIECE_LENGTH).await;
+        if result.is_err() {
+            self.metrics.failures.count();
+        }
+        Ok(result?)
     }
 
     /// Writes the metrics.

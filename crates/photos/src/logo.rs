@@ -1,10 +1,6 @@
 //! Makes the logo of a store from a picture.
 
-use fast_image_resize::{
-    Resizer,
-    images::{TypedImage, TypedImageRef},
-    pixels::U8x4,
-};
+use fast_image_resize::{Resizer, images::TypedImage, pixels::U8x4};
 use image::{
     ColorType, DynamicImage, ExtendedColorType, ImageDecoder, ImageEncoder, RgbImage, RgbaImage,
     codecs::png::{CompressionType, FilterType, PngEncoder},
@@ -14,7 +10,7 @@ use moxcms::ColorProfile;
 use petstore_domain::store_area::{Logo, NewLogo, PictureProblem};
 
 use super::{
-    decode::{LOGO_PIXEL_LENGTH, limited_decoder, parse_profile, picture_problem},
+    decode::{LOGO_PIXEL_LENGTH, limited_decoder, parse_profile, read_pixels},
     format::Format,
     pixels::{Sides, to_8_bits, to_srgb},
 };
@@ -43,16 +39,13 @@ fn decode(picture: &[u8], format: Format) -> Result<RgbaImage, PictureProblem> {
     let mut decoder = limited_decoder(picture, format, LOGO_PIXEL_LENGTH)?.decoder;
     let (width, height) = decoder.dimensions();
     let colour_type = decoder.color_type();
+    // Invalid metadata is ignored, as in browsers.
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    let profile = decoder.icc_profile().unwrap_or_default();
     // Check this before the logo is scaled down, which rounds its sides.
     check_shape(Sides { width, height }, orientation)?;
-    let profile = decoder.icc_profile().unwrap_or_default();
 
-    // Cannot fail: the limit on memory is less than what `usize` can hold.
-    let mut decoded_pixels = vec![0; usize::try_from(decoder.total_bytes()).unwrap_or_default()];
-    decoder
-        .read_image(&mut decoded_pixels)
-        .map_err(picture_problem)?;
+    let decoded_pixels = read_pixels(decoder)?;
     let rgba_pixels = to_8_bits(decoded_pixels, colour_type, |[red, green, blue], alpha| {
         [red, green, blue, alpha]
     });
@@ -90,7 +83,7 @@ fn check_shape(sides: Sides, orientation: Orientation) -> Result<(), PictureProb
 
 /// Converts the colours of a logo to sRGB, unless the profile is unusable. The transparency stays.
 fn convert_colours(logo: &mut RgbaImage, colour_type: ColorType, profile: &ColorProfile) {
-    // The conversion to RGB consumes a picture. A logo is small enough to be copied for it.
+    // The conversion to RGB consumes its picture, so it gets a copy. A logo is small.
     let opaque_logo = DynamicImage::from(logo.clone()).into_rgb8();
     let Some(converted_logo) = to_srgb(&opaque_logo, colour_type, profile) else {
         return;
@@ -102,19 +95,22 @@ fn convert_colours(logo: &mut RgbaImage, colour_type: ColorType, profile: &Color
 }
 
 /// Scales a picture down so that its longer side is at most `limit`.
-fn shrink(picture: RgbaImage, limit: u32) -> Result<RgbaImage, PictureProblem> {
+fn shrink(mut picture: RgbaImage, limit: u32) -> Result<RgbaImage, PictureProblem> {
     let (width, height) = picture.dimensions();
     match (Sides { width, height }).shrink_to(limit) {
-        Some(sides) => resize(&picture, sides).ok_or(PictureProblem::Unreadable),
+        Some(sides) => resize(&mut picture, sides).ok_or(PictureProblem::Unreadable),
         None => Ok(picture),
     }
 }
 
 /// Resizes a picture. Returns `None` if the resizer fails. Colours are weighted with their alpha,
 /// so that the colours of transparent pixels, which are invisible, do not appear at edges.
-fn resize(picture: &RgbaImage, sides: Sides) -> Option<RgbaImage> {
-    let source =
-        TypedImageRef::<U8x4>::from_buffer(picture.width(), picture.height(), picture).ok()?;
+///
+/// `picture` is mutable only so that its type is the one of the target: see
+/// [`super::pixels::resize`].
+fn resize(picture: &mut RgbaImage, sides: Sides) -> Option<RgbaImage> {
+    let (width, height) = picture.dimensions();
+    let source = TypedImage::<U8x4>::from_buffer(width, height, picture).ok()?;
     let mut result = RgbaImage::new(sides.width, sides.height);
     let mut target =
         TypedImage::<U8x4>::from_buffer(sides.width, sides.height, &mut result).ok()?;
@@ -134,13 +130,14 @@ fn encode(picture: &RgbaImage) -> Result<Vec<u8>, PictureProblem> {
         .pixels()
         .all(|image::Rgba([_, _, _, alpha])| *alpha == u8::MAX);
     let result = if is_opaque {
-        // The conversion to RGB consumes a picture. A logo is small enough to be copied for it.
+        // The conversion to RGB consumes its picture, so it gets a copy. A logo is small.
         let opaque_picture: RgbImage = DynamicImage::from(picture.clone()).into_rgb8();
         encoder.write_image(&opaque_picture, width, height, ExtendedColorType::Rgb8)
     } else {
         encoder.write_image(picture, width, height, ExtendedColorType::Rgba8)
     };
-    // Not expected: the encoder writes to memory, and the picture is valid.
+    // Not expected, so it has no problem of its own: the encoder writes to memory, and the picture
+    // is valid.
     result.map_err(|_| PictureProblem::Unreadable)?;
     Ok(file)
 }

@@ -1,10 +1,6 @@
 //! Converts pixels: to 8 bits per channel, to a smaller size, and to sRGB.
 
-use fast_image_resize::{
-    Resizer,
-    images::{TypedImage, TypedImageRef},
-    pixels::U8x3,
-};
+use fast_image_resize::{Resizer, images::TypedImage, pixels::U8x3};
 use image::{ColorType, RgbImage};
 use moxcms::{ColorProfile, DataColorSpace, Layout, TransformOptions};
 
@@ -141,10 +137,11 @@ pub(super) fn on_white(colours: [u8; 3], alpha: u8) -> [u8; 3] {
 /// Resizes a picture. Returns `None` if the resizer fails.
 ///
 /// The resizer is compiled for RGB only, because compiling it for all types of pixels would take a
-/// fifth of the build.
-pub(super) fn resize(picture: &RgbImage, sides: Sides) -> Option<RgbImage> {
-    let source =
-        TypedImageRef::<U8x3>::from_buffer(picture.width(), picture.height(), picture).ok()?;
+/// fifth of the build. It only reads `picture`, which is mutable for the same reason: the source
+/// then has the type of the target and of the intermediate picture, so the resizer is compiled once.
+pub(super) fn resize(picture: &mut RgbImage, sides: Sides) -> Option<RgbImage> {
+    let (width, height) = picture.dimensions();
+    let source = TypedImage::<U8x3>::from_buffer(width, height, picture).ok()?;
     let mut result = RgbImage::new(sides.width, sides.height);
     let mut target =
         TypedImage::<U8x3>::from_buffer(sides.width, sides.height, &mut result).ok()?;

@@ -28,8 +28,8 @@ pub(super) struct FinishedWork<T> {
 
 impl Photos {
     /// Runs `work` with a picture on a blocking thread, as soon as enough cores are free. Fails if
-    /// the queue is full, or if a wait for cores or the work itself takes longer than
-    /// [`OPERATION_TIMEOUT`], which limits each of them.
+    /// the queue is full. Also fails after [`OPERATION_TIMEOUT`], which limits each wait for cores,
+    /// and the work itself.
     ///
     /// The work decodes the picture into pixels of `pixel_length` bytes.
     pub(super) async fn process<T: Send + 'static>(
@@ -87,9 +87,12 @@ impl Photos {
         })
     }
 
-    /// Waits for the cores that decoding a picture needs: one, or all of them if it may take more
-    /// than half of the memory. With all cores taken, no other picture is decoded at the same time,
-    /// so all memory is free for this one. Returns the picture with the permit for the cores.
+    /// Waits for the cores that decoding a picture needs. Returns the picture with the permit for
+    /// them.
+    ///
+    /// A picture needs one core, or all of them if decoding it may take more than half of the
+    /// memory. With all cores taken, no other picture is decoded at the same time, so all memory is
+    /// free for this one.
     async fn acquire_cores_for(
         &self,
         picture: AdmittedPicture,
@@ -118,7 +121,7 @@ impl Photos {
     fn enter_queue(&self) -> Result<OwnedSemaphorePermit, PhotoError> {
         Arc::clone(&self.queue)
             .try_acquire_owned()
-            .map_err(|_| PhotoError::Busy)
+            .map_err(|_no_permit| PhotoError::Busy)
     }
 
     /// Waits until `count` of the [`MAX_CONCURRENT_DECODES`] permits are free. Fails with
@@ -128,11 +131,11 @@ impl Photos {
         count: u32,
     ) -> Result<OwnedSemaphorePermit, PhotoError> {
         let acquiring = Arc::clone(&self.cores).acquire_many_owned(count);
-        match time::timeout(OPERATION_TIMEOUT, acquiring).await {
-            Ok(Ok(permit)) => Ok(permit),
-            // The inner error means that the semaphore is closed, which never happens.
-            Ok(Err(_)) | Err(_) => Err(PhotoError::Busy),
-        }
+        let Ok(result) = time::timeout(OPERATION_TIMEOUT, acquiring).await else {
+            return Err(PhotoError::Busy);
+        };
+        // Does not fail, because the semaphore is never closed.
+        result.map_err(|_closed| PhotoError::Busy)
     }
 
     /// Counts an invalid picture, and returns its error.

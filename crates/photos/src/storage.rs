@@ -15,7 +15,7 @@ use tokio::{task, time};
 
 use super::{
     bucket::Bucket,
-    files::{OPERATION_TIMEOUT, Piece, ShardFiles, first_byte},
+    files::{OPERATION_TIMEOUT, Piece, ShardFiles, WHOLE_FILE, first_byte},
     folder::Folder,
     storage_error::shorten_error,
 };
@@ -30,7 +30,9 @@ const MARK_LENGTH: usize = 32;
 /// The storage for the files of photos. Each access to a file completes or fails within 30 seconds.
 #[derive(Debug)]
 pub enum PhotoStorage {
+    /// A folder, which each operation passes to a blocking thread.
     Folder(Arc<Folder>),
+    /// A bucket.
     Bucket(Box<Bucket>),
 }
 
@@ -65,7 +67,7 @@ impl From<Bucket> for PhotoStorage {
 }
 
 impl PhotoStorage {
-    /// Returns the folder; `None` if the storage is a bucket.
+    /// Returns the folder. Returns `None` if the storage is a bucket.
     pub fn as_folder(&self) -> Option<&Folder> {
         match self {
             Self::Folder(folder) => Some(folder),
@@ -121,6 +123,7 @@ impl PhotoStorage {
         Ok(marks)
     }
 
+    /// Adds a mark, unless the storage is a folder that does not exist.
     async fn add_mark(&self, mark: String) -> io::Result<()> {
         match self {
             Self::Folder(folder) => {
@@ -184,9 +187,10 @@ impl PhotoStorage {
             let copies = chunk.iter().map(|&id| self.copy_photo(source, id));
             let copied_photos = try_join_all(copies).await?;
             for (&id, files) in chunk.iter().zip(copied_photos) {
-                // A photo without copied files may have new hard links, which also need the flush.
-                // But if its files are missing, its shard may be missing, too.
-                if files.is_any_copied || !files.is_any_missing {
+                // A complete photo may have new hard links, which need the flush like copied files.
+                // The shard of an incomplete photo may be missing.
+                let may_have_new_files = files.is_any_copied || !files.is_any_missing;
+                if may_have_new_files {
                     changed_shards.insert(first_byte(id));
                 }
                 if files.is_any_copied {
@@ -220,10 +224,13 @@ impl PhotoStorage {
                 continue;
             };
             // A file of a different length is damaged, so it is replaced.
-            if own_length == Some(source_length) || self.link(file, source_length).await? {
+            if own_length == Some(source_length) {
                 continue;
             }
-
+            let is_linked = self.link(file, source_length).await?;
+            if is_linked {
+                continue;
+            }
             match source.read(file).await? {
                 Some(content) => {
                     self.write_copy(file, content).await?;
@@ -271,7 +278,7 @@ impl PhotoStorage {
 
     /// Returns the whole content of a file. Returns `None` if the file does not exist.
     pub async fn read(&self, file: PhotoFile) -> io::Result<Option<Vec<u8>>> {
-        let piece = self.read_piece(file, 0, usize::MAX).await?;
+        let piece = self.read_piece(file, 0, WHOLE_FILE).await?;
         Ok(piece.map(|piece| piece.bytes))
     }
 
@@ -368,7 +375,7 @@ async fn run_blocking<T: Send + 'static>(
 async fn with_timeout<T>(operation: impl Future<Output = io::Result<T>>) -> io::Result<T> {
     match time::timeout(OPERATION_TIMEOUT, operation).await {
         Ok(result) => result.map_err(shorten_error),
-        Err(_) => Err(io::Error::new(
+        Err(_elapsed) => Err(io::Error::new(
             ErrorKind::TimedOut,
             "the place of photos does not respond in time",
         )),

@@ -50,7 +50,7 @@ fn add_turns(large: &[u8], turns: usize) -> Vec<u8> {
     let present_turns = ORIENTATIONS
         .iter()
         .position(|candidate| *candidate == orientation)
-        .unwrap_or_default();
+        .unwrap_or(0);
     let new_orientation = ORIENTATIONS[(present_turns + turns) % ORIENTATIONS.len()];
 
     let mut file = JPEG_START.to_vec();
@@ -84,6 +84,11 @@ mod tests {
     use super::*;
     use crate::decode::encode_photo;
 
+    /// Returns a copy of the large file of a photo.
+    fn large_file(photo: &EncodedPhoto) -> Vec<u8> {
+        photo.files.last().unwrap().clone()
+    }
+
     /// Returns the files of a photo whose sides are not multiples of 8, and whose pixels all differ
     /// in colour.
     fn sample_photo() -> EncodedPhoto {
@@ -101,13 +106,12 @@ mod tests {
     #[test]
     fn four_turns_give_the_bytes_of_before_and_each_turns_what_people_see() {
         for turn in [turn_to_right, turn_to_left] {
-            let original = sample_photo();
-            let large = original.files.last().unwrap().clone();
+            let large = large_file(&sample_photo());
             let mut turned_file = large.clone();
             for sides in [(21, 37), (37, 21), (21, 37), (37, 21)] {
                 let photo = turn(&turned_file, Format::Jpeg).unwrap();
                 assert_eq!((photo.width, photo.height), sides);
-                turned_file = photo.files.last().unwrap().clone();
+                turned_file = large_file(&photo);
             }
             assert!(
                 turned_file == large,
@@ -118,20 +122,10 @@ mod tests {
 
     #[test]
     fn a_turn_to_the_left_undoes_one_to_the_right() {
-        let large = sample_photo().files.last().unwrap().clone();
-        let right = turn_to_right(&large, Format::Jpeg)
-            .unwrap()
-            .files
-            .last()
-            .unwrap()
-            .clone();
+        let large = large_file(&sample_photo());
+        let right = large_file(&turn_to_right(&large, Format::Jpeg).unwrap());
         assert!(right != large);
-        let back = turn_to_left(&right, Format::Jpeg)
-            .unwrap()
-            .files
-            .last()
-            .unwrap()
-            .clone();
+        let back = large_file(&turn_to_left(&right, Format::Jpeg).unwrap());
         assert!(back == large);
     }
 }

@@ -10,17 +10,19 @@ use super::{
     writes::Write,
 };
 
-/// The statement that appends changes in the given order. It must be the last statement of the
-/// transaction that makes the changes, so that their ids are drawn while the transaction holds the locks
-/// on all rows that it changes. A later change of the same animal waits for these locks. So it gets a
-/// higher id, and becomes visible later.
+/// The statement that appends changes in the given order.
+///
+/// It must be the last statement of the transaction that makes the changes. The ids of the changes
+/// are then drawn while the transaction holds the locks on all rows that it changes. A later change
+/// of the same animal waits for these locks, so it gets a higher id, and becomes visible later.
 const APPEND: &str = "INSERT INTO changes
     (at, actor, actor_id, actor_name, request_id, type, subject_id, version, pet_id, before, after)
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[],
         $6::text[], $7::bigint[], $8::bigint[], $9::bigint[], $10::text[], $11::text[])";
 
-/// Returns the statement that appends `entries` in the given order; `None` if there are none.
-pub(super) fn append_statement<'v>(
+/// Builds the statement that appends `entries` in the given order. Returns `None` if there are
+/// none.
+pub(super) fn build_append_write<'v>(
     entries: impl IntoIterator<Item = (&'v LogEntry, Origin<'v>)>,
 ) -> Option<Write<'v>> {
     let rows = entries

@@ -15,13 +15,18 @@ use petstore_store::{
 use tokio::runtime::{self, Runtime};
 use tokio_postgres::{Client, Row};
 
-use super::{numbering, pool::Connection, store_area::lists, url::PostgresUrl};
+use super::{connection::Connection, numbering, store_area::lists, url::PostgresUrl};
 
-/// The settings for statements on whole tables. Statements may run for any time, because the amount of
-/// data, or the other end of a copy, may require it. But the wait for a lock is limited, because the
-/// creates of a running service queue behind it.
+/// The settings for statements on whole tables. A statement may run for any time, because there may
+/// be much data, or the other end of a copy may be slow. But its wait for a lock is limited,
+/// because the creates of a running service queue behind it.
 const SETTINGS: &str = "SET statement_timeout = 0; SET enable_seqscan = on; RESET enable_hashjoin;
     RESET enable_mergejoin; SET idle_in_transaction_session_timeout = 0; SET lock_timeout = '5s'";
+
+/// The statements that begin a read-only transaction, and take the snapshot that all later reads
+/// see. A transaction takes its snapshot with its first query, whatever rows this query reads.
+const BEGIN_SNAPSHOT: &str =
+    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1 FROM pets LIMIT 1";
 
 /// A blocking connection, which runs the driver on a runtime of its own. Dropping it closes the
 /// connection, and the server then rolls back an open transaction.
@@ -60,11 +65,6 @@ impl BlockingConnection {
     }
 }
 
-/// The statements that begin a read-only transaction, and take the snapshot that all later reads see. A
-/// transaction takes its snapshot with its first query, whatever that reads.
-const BEGIN_SNAPSHOT: &str =
-    "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1 FROM pets LIMIT 1";
-
 /// Opens a read-only connection to the database at `url`. All reads see the database as it is now.
 pub fn snapshot(url: &PostgresUrl) -> Result<BlockingConnection, OpenError> {
     let connection = BlockingConnection::open(url, OpenMode::AsIs)?;
@@ -95,7 +95,7 @@ impl CatalogueConnection for BlockingConnection {
         lists::select_all(table)
     }
 
-    fn run<W: Sync, T>(&mut self, input: &W, work: Work<Connection, W, T>) -> Result<T, Failure> {
+    fn run<I: Sync, T>(&mut self, input: &I, work: Work<Connection, I, T>) -> Result<T, Failure> {
         self.runtime.block_on(work(&mut self.connection, input))
     }
 

@@ -63,17 +63,41 @@ pub(super) struct Unreachable {
     is_permanent: bool,
 }
 
+/// The servers of a cluster. Opens sessions with the primary.
+pub(super) struct Connector {
+    servers: Vec<Config>,
+    /// The TLS configuration; `None` if the URL disables TLS.
+    tls: Option<Tls>,
+    /// The index of the server that is considered the primary, and tried first. It usually is the
+    /// last server that accepted writes. If the servers were tried in the order of the URL, a
+    /// session could be with a former primary that still believes that it is the primary.
+    primary: AtomicUsize,
+}
+
+/// A connection to one server of the cluster, with [`SETTINGS`] applied.
+pub(super) struct Session {
+    pub(super) client: Client,
+    /// The index of the server in [`Connector::servers`].
+    server_index: usize,
+    /// The TLS configuration with which the session was opened; `None` without TLS.
+    tls: Option<Tls>,
+    /// The task that drives the I/O between the client and the socket.
+    driver: JoinHandle<()>,
+}
+
 impl From<&tokio_postgres::Error> for Unreachable {
     fn from(error: &tokio_postgres::Error) -> Self {
-        // An error with advice is permanent only if the server reported it, which its code shows.
         let operator_advice = advice_for(error);
+        // Only an error that the server reports has a code. Any other error, such as one of TLS,
+        // may be temporary even if there is advice about it.
+        let is_from_server = error.code().is_some();
         let mut reason = error_chain(error).replace('\n', " ");
         if let Some(operator_advice) = operator_advice {
             reason = format!("{reason}; {operator_advice}");
         }
         Self {
             reason,
-            is_permanent: operator_advice.is_some() && error.code().is_some(),
+            is_permanent: operator_advice.is_some() && is_from_server,
         }
     }
 }
@@ -95,8 +119,8 @@ impl Unreachable {
     }
 }
 
-/// Returns what an operator can do about an error. Returns `None` if the error may be temporary, or if
-/// there is no known remedy.
+/// Returns what an operator can do about an error. Returns `None` if no remedy is known, as for
+/// most errors that may be temporary.
 fn advice_for(error: &tokio_postgres::Error) -> Option<&'static str> {
     match error.code() {
         Some(&SqlState::INVALID_PASSWORD | &SqlState::INVALID_AUTHORIZATION_SPECIFICATION) => {
@@ -128,27 +152,6 @@ fn is_certificate_error(error: &tokio_postgres::Error) -> bool {
         .get_ref()
         .and_then(|cause| cause.downcast_ref::<rustls::Error>());
     matches!(tls_error, Some(rustls::Error::InvalidCertificate(_)))
-}
-
-/// The servers of a cluster. Opens sessions with the primary.
-pub(super) struct Connector {
-    servers: Vec<Config>,
-    /// The TLS configuration; `None` if the URL disables TLS.
-    tls: Option<Tls>,
-    /// The index of the server that most recently accepted writes. It is tried first. Trying the servers
-    /// in the order of the URL could find a former primary that still believes that it is the primary.
-    primary: AtomicUsize,
-}
-
-/// A connection to one server of the cluster, with [`SETTINGS`] applied.
-pub(super) struct Session {
-    pub(super) client: Client,
-    /// The index of its server in [`Connector::servers`].
-    server_index: usize,
-    /// The TLS configuration with which the session was opened; `None` without TLS.
-    tls: Option<Tls>,
-    /// The task that drives the I/O between the client and the socket.
-    driver: JoinHandle<()>,
 }
 
 impl Connector {
@@ -200,25 +203,6 @@ impl Connector {
         }
     }
 
-    /// Whether this is a session with the server that is currently considered the primary.
-    pub(super) fn is_with_primary(&self, session: &Session) -> bool {
-        session.server_index == self.primary.load(Ordering::Relaxed)
-    }
-
-    /// Marks the server of this session as unresponsive, so that the next server is tried first. For
-    /// example, a former primary that missed a failover hangs in every write, because it waits for its
-    /// standbys.
-    pub(super) fn mark_unresponsive(&self, session: &Session) {
-        let next_index = (session.server_index + 1) % self.servers.len();
-        // If the exchange fails, another server is considered the primary already.
-        let _ = self.primary.compare_exchange(
-            session.server_index,
-            next_index,
-            Ordering::Relaxed,
-            Ordering::Relaxed,
-        );
-    }
-
     /// Connects to the server with this index, and applies [`SETTINGS`].
     async fn connect_to(&self, index: usize) -> Result<Session, tokio_postgres::Error> {
         let mut server = self.servers[index].clone();
@@ -230,7 +214,7 @@ impl Connector {
         } else {
             self.tls.clone()
         };
-        // The client reports the errors of its connection, so the driver task drops them.
+        // The task drops the errors of the connection, because the client reports them, too.
         let (client, driver) = if let Some(tls) = tls.clone() {
             let (client, connection) = server.connect(tls).await?;
             (client, tokio::spawn(async { drop(connection.await) }))
@@ -247,11 +231,30 @@ impl Connector {
         session.client.batch_execute(SETTINGS).await?;
         Ok(session)
     }
+
+    /// Whether this is a session with the server that is currently considered the primary.
+    pub(super) fn is_with_primary(&self, session: &Session) -> bool {
+        session.server_index == self.primary.load(Ordering::Relaxed)
+    }
+
+    /// Marks the server of this session as unresponsive, so that the next server is tried first.
+    /// For example, a former primary that missed a failover hangs in every write, because it waits
+    /// for its standbys.
+    pub(super) fn mark_unresponsive(&self, session: &Session) {
+        let next_index = (session.server_index + 1) % self.servers.len();
+        // If the exchange fails, another server is considered the primary already.
+        let _ = self.primary.compare_exchange(
+            session.server_index,
+            next_index,
+            Ordering::Relaxed,
+            Ordering::Relaxed,
+        );
+    }
 }
 
 impl Session {
-    /// Asks the server, over a separate connection, to cancel the running statement. The server does not
-    /// tell whether it did, so failures are ignored.
+    /// Asks the server, over a separate connection, to cancel the running statement. Ignores
+    /// failures, because even a success does not tell whether the statement was cancelled.
     pub(super) async fn cancel(&self) {
         let token = self.client.cancel_token();
         let _ = match self.tls.clone() {

@@ -16,7 +16,8 @@ use petstore_store::{
 use tokio_postgres::Row;
 
 use super::{
-    pool::{Access, Connection},
+    connection::Connection,
+    pool::Access,
     queue::{Groups, Queue, worker_stopped},
     rows::{integer_or_null, pet_id, text_or_null},
     runner::Runner,
@@ -73,7 +74,7 @@ pub(super) async fn run_worker(mut groups: Groups<NewAnimal, Pet>, runner: Arc<R
             animals.push(request.work);
             callers.push(request.caller);
         }
-        let outcomes = add_all(animals, &token_generator, &runner).await;
+        let outcomes = add_together(animals, &token_generator, &runner).await;
         for (caller, outcome) in callers.into_iter().zip(outcomes) {
             // If the caller is gone, nobody needs the outcome.
             let _ = caller.send(outcome);
@@ -83,23 +84,32 @@ pub(super) async fn run_worker(mut groups: Groups<NewAnimal, Pet>, runner: Arc<R
 
 /// Adds the animals together, and returns the outcome of each. If this fails with an internal error, adds
 /// them one by one instead, because a single animal may have caused the error.
-async fn add_all(
+async fn add_together(
     animals: Vec<NewAnimal>,
     token_generator: &TokenGenerator,
     runner: &Runner,
 ) -> Vec<Result<Pet, StoreError>> {
     let mut group = Group::new(animals, token_generator);
-    let outcomes = group.add(runner).await;
+    let outcomes = group.add_with_retries(runner).await;
     // All animals of a group have the same error, so look at the first one.
     let is_internal_error = matches!(outcomes[..], [Err(StoreError::Internal(_)), ..]);
-    if group.animals.len() == 1 || !is_internal_error {
-        return outcomes;
+    let has_several_animals = group.animals.len() > 1;
+    if is_internal_error && has_several_animals {
+        return add_one_by_one(group.animals, token_generator, runner).await;
     }
+    outcomes
+}
 
-    let mut outcomes = Vec::with_capacity(group.animals.len());
-    for animal in group.animals {
+/// Adds each animal on its own, and returns the outcome of each.
+async fn add_one_by_one(
+    animals: Vec<NewAnimal>,
+    token_generator: &TokenGenerator,
+    runner: &Runner,
+) -> Vec<Result<Pet, StoreError>> {
+    let mut outcomes = Vec::with_capacity(animals.len());
+    for animal in animals {
         let mut single = Group::new(vec![animal], token_generator);
-        outcomes.append(&mut single.add(runner).await);
+        outcomes.extend(single.add_with_retries(runner).await);
     }
     outcomes
 }
@@ -185,11 +195,11 @@ impl<'a> Group<'a> {
 
     /// Adds all animals or none, with retries. Returns the outcome of each: the animal with its
     /// identifier, or the same error for all.
-    async fn add(&mut self, runner: &Runner) -> Vec<Result<Pet, StoreError>> {
+    async fn add_with_retries(&mut self, runner: &Runner) -> Vec<Result<Pet, StoreError>> {
         let adding = runner.run(Access::Write, &mut *self, |connection, group| {
-            group.insert(connection).boxed()
+            group.attempt(connection).boxed()
         });
-        // A panic must not end the worker.
+        // A panic must not end the worker, which serves all callers.
         let result = match AssertUnwindSafe(adding).catch_unwind().await {
             Ok(result) => result,
             Err(_) => Err(worker_stopped()),
@@ -209,7 +219,7 @@ impl<'a> Group<'a> {
     ///
     /// If an earlier attempt is still running, the unique constraint on tokens makes this attempt wait
     /// for it.
-    async fn insert(&mut self, connection: &mut Connection) -> Result<Vec<PetId>, Failure> {
+    async fn attempt(&mut self, connection: &mut Connection) -> Result<Vec<PetId>, Failure> {
         let is_retry = !self.drawn_tokens.is_empty();
         if is_retry {
             let added_pets = connection
@@ -223,7 +233,7 @@ impl<'a> Group<'a> {
             self.drawn_tokens = self.draw_tokens(connection).await?;
         }
 
-        let failure = match self.try_insert(connection).await {
+        let failure = match self.insert(connection).await {
             Ok(rows) => return self.ids_in_order(&rows),
             Err(failure) => failure,
         };
@@ -231,8 +241,8 @@ impl<'a> Group<'a> {
             return Err(failure);
         }
         if !is_retry {
-            // This attempt was the first with these tokens, so another process has used the same: the
-            // database has given their series twice.
+            // This attempt was the first with these tokens. So another process has used the same
+            // tokens: the database has given their series twice.
             self.token_generator.discard_series();
             self.drawn_tokens = Vec::new();
         }
@@ -250,7 +260,7 @@ impl<'a> Group<'a> {
     }
 
     /// Runs the statement that adds the animals. Returns a row for each, with its token and identifier.
-    async fn try_insert(&self, connection: &mut Connection) -> Result<Vec<Row>, Failure> {
+    async fn insert(&self, connection: &mut Connection) -> Result<Vec<Row>, Failure> {
         let rows: Vec<_> = self
             .animals
             .iter()

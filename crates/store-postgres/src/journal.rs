@@ -14,8 +14,8 @@ use petstore_store::{
 use tokio_postgres::types::ToSql;
 
 use super::{
+    connection::Connection,
     numbering::{FIRST_COLUMN, STATE, numbered},
-    pool::Connection,
 };
 
 pub(super) const CHANGES: &str = changes_between!(concat!(numbered!("$1", "$2"), " WHERE TRUE"));
@@ -34,7 +34,7 @@ pub(super) const HISTORY: &str = concat!(
 );
 pub(super) const RETURNS: &str = returns!(concat!(numbered!("$1", "$2"), " WHERE TRUE"));
 /// Expands to the query for the last change above $1 and below $2 such that its run and all earlier runs
-/// have only changes older than $3. The result is $1 if there is none.
+/// have only changes older than $3. If there is no such change, the result is $1.
 ///
 /// It is a macro because only literals can be joined into a constant, such as [`NEWEST_OLDER`].
 macro_rules! last_older {
@@ -97,27 +97,28 @@ pub(super) const CONFIRM_FIRST: &str = "UPDATE confirmed_time
 
 /// Deletes old changes and acts, like [`petstore_store::Journal::forget_changes`].
 ///
-/// A change is old if it comes before the first change with a time from `kept_from` to `kept_until`, in
-/// milliseconds. Acts follow the same rule. Deletes at most `limit` changes and at most `limit` acts.
-/// Returns the higher of the two numbers of deleted rows: if it reaches `limit`, there may be more to
-/// delete.
+/// A change is old if it comes before the first change with a time from `kept_from` to
+/// `kept_until`, in milliseconds. Acts follow the same rule. Deletes at most `limit` changes and at
+/// most `limit` acts. Returns the number of deleted changes or of deleted acts, whichever is
+/// higher. If it reaches `limit`, there may be more to delete.
 pub(super) async fn forget_changes(
     connection: &mut Connection,
     kept_from: i64,
     kept_until: i64,
     limit: i64,
 ) -> Result<usize, Failure> {
-    let state = connection.query_one(STATE, &[]).await?;
-    let before_first = state.try_get::<_, i64>(FIRST_COLUMN)? - 1;
+    let state_row = connection.query_one(STATE, &[]).await?;
+    let before_first = state_row.try_get::<_, i64>(FIRST_COLUMN)? - 1;
     let last_examined = before_first + limit;
     let parameters: [&(dyn ToSql + Sync); 4] =
         [&before_first, &kept_from, &kept_until, &last_examined];
-    let last_forgotten = connection.query_one(LAST_FORGOTTEN, &parameters).await?;
+    let row = connection.query_one(LAST_FORGOTTEN, &parameters).await?;
+    let last_to_forget: Option<i64> = row.try_get(0)?;
 
     let mut deleted_rows = connection
         .execute(FORGET_ACTS, &[&limit, &kept_from, &kept_until])
         .await?;
-    if let Some(last) = last_forgotten.try_get::<_, Option<i64>>(0)? {
+    if let Some(last) = last_to_forget {
         let deleted_changes = connection.execute(FORGET_CHANGES, &[&last]).await?;
         deleted_rows = deleted_rows.max(deleted_changes);
     }

@@ -1,16 +1,20 @@
 //! The store for deployments on several machines: a PostgreSQL cluster, or a compatible engine.
 //!
-//! An operation is retried after its connection breaks only if this is safe. If doing it twice would
-//! change the database twice, each attempt stores the same token, or the client's idempotency key, by
-//! which a retry finds out what an earlier attempt did (`creates.rs`, `requests.rs`, `write_attempts.rs`).
-//! A command without a key has neither, so it reports that its outcome is unknown
-//! (`commands/group_writes.rs`). All other operations are idempotent.
+//! If the connection of an operation breaks, the operation is retried only if this is safe:
+//!
+//! - An operation that has the same effect when it runs twice simply runs again.
+//! - Most other operations store a token, or the client's idempotency key, in each attempt. By the
+//!   token or the key, a retry finds out what an earlier attempt did (`creates.rs`, `requests.rs`,
+//!   `write_attempts.rs`).
+//! - A command without an idempotency key stores neither. It is not retried, and reports that its
+//!   outcome is unknown (`commands/group_writes.rs`).
 
 mod append;
 mod bulk;
 mod check;
 mod commands;
 mod connect;
+mod connection;
 mod copy_target;
 mod creates;
 mod journal;
@@ -47,7 +51,7 @@ pub use self::{bulk::snapshot, check::check, load::PostgresLoad, url::PostgresUr
 
 use self::{
     commands::Commands,
-    connect::{Connector, Session},
+    connect::{Connector, Session, Unreachable},
     creates::Creates,
     pool::{Access, Pool},
     runner::Runner,
@@ -107,15 +111,10 @@ async fn prepare_database(
     mode: OpenMode,
 ) -> Result<PreparedDatabase, OpenError> {
     let url_text = url.to_string();
-    let connector = match Connector::new(url) {
-        Ok(connector) => connector,
-        Err(error) => {
-            return Err(OpenError::BadSetting {
-                path: url_text,
-                what: error.to_string(),
-            });
-        }
-    };
+    let connector = Connector::new(url).map_err(|error| OpenError::BadSetting {
+        path: url_text.clone(),
+        what: error.to_string(),
+    })?;
     let mut session = connector
         .connect()
         .await
@@ -123,7 +122,7 @@ async fn prepare_database(
 
     let encoding: String = query_value(&session, "SHOW server_encoding")
         .await
-        .map_err(|error| migrations::driver_error(&url_text, &error))?;
+        .map_err(|error| Unreachable::from(&error).into_open_error(&url_text))?;
     // PostgreSQL writes the name in capitals, but not every compatible engine does.
     if !encoding.eq_ignore_ascii_case("UTF8") {
         let what = format!(
@@ -144,7 +143,7 @@ async fn prepare_database(
 async fn read_etag_key(session: &Session, url: &PostgresUrl) -> Result<[u8; 32], OpenError> {
     let key: Vec<u8> = query_value(session, "SELECT key FROM etag_key")
         .await
-        .map_err(|error| migrations::driver_error(&url.to_string(), &error))?;
+        .map_err(|error| Unreachable::from(&error).into_open_error(&url.to_string()))?;
     key.try_into().map_err(|_| {
         let error = cause("the key in etag_key does not have 32 bytes");
         open_error(url, error)
@@ -170,8 +169,9 @@ fn open_error(url: &PostgresUrl, error: Cause) -> OpenError {
 #[async_trait]
 impl Health for PostgresStore {
     async fn check_ready(&self) -> Result<(), StoreError> {
-        // Not an error: the semaphore is never closed.
+        // This is always `Ok`, because the semaphore is never closed.
         let _permit = self.probes.acquire().await;
+        // The probe locks a row like a write, so it needs the same kind of access.
         self.runner
             .run(Access::Write, (), |connection, ()| {
                 probe::check_writable(connection).boxed()

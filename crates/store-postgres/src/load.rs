@@ -25,7 +25,7 @@ use tokio_postgres::types::ToSql;
 
 use self::copying::RowCopier;
 use super::{
-    append::append_statement, bulk::BlockingConnection, copy_target, numbering, rows::pet_id,
+    append::build_append_write, bulk::BlockingConnection, copy_target, numbering, rows::pet_id,
     url::PostgresUrl,
 };
 
@@ -37,8 +37,9 @@ const LAST_PET_ID: &str = "SELECT CASE WHEN is_called THEN last_value ELSE 0 END
 /// The query for the first and the last animal of this import. Other processes may have added animals
 /// between the two.
 const ADDED_PETS: &str = "SELECT min(id), max(id) FROM pets WHERE id > $1 AND created_at = $2";
-/// The statements that advance each sequence past the highest imported identifier. A rollback does not
-/// undo them, so after a failed import, identifiers may be skipped.
+/// The statements that advance a sequence past the highest imported identifier $1: the sequences of
+/// animals, orders, API keys, staff, webhooks and notes. A rollback does not undo them, so after a
+/// failed import, identifiers may be skipped.
 const CONTINUE_SEQUENCES: [&str; 6] = [
     "SELECT setval('pets_ids', $1) FROM pets_ids WHERE last_value < $1 OR NOT is_called",
     "SELECT setval('orders_ids', $1) FROM orders_ids WHERE last_value < $1 OR NOT is_called",
@@ -58,7 +59,8 @@ pub struct PostgresLoad {
     copier: RowCopier,
     /// The newest mark at the beginning of the transaction. Marks tell the age of remembered requests.
     newest_mark: i64,
-    /// The last identifier that the sequence of animals had given before the import.
+    /// The last identifier that the sequence of animals had given before the import; 0 if it had
+    /// given none.
     last_id_before_import: i64,
     /// The counts and the range of identifiers of the rows added so far.
     summary: ImportSummary,
@@ -97,14 +99,15 @@ impl PostgresLoad {
         Ok(())
     }
 
-    /// Returns an allocated identifier for the next animal. Allocates more when none is left.
+    /// Takes an allocated identifier for the next animal. If none is left, first allocates more.
     /// Identifiers that are left at the end of the import stay unused.
-    fn next_pet_id(&mut self) -> Result<PetId, StoreError> {
+    fn take_pet_id(&mut self) -> Result<PetId, StoreError> {
         if self.allocated_ids.is_empty() {
             self.allocate_ids()?;
         }
         match self.allocated_ids.pop_front() {
             Some(id) => Ok(id),
+            // This does not happen: `allocate_ids` has added identifiers.
             None => Err(Failure::Row("id").into()),
         }
     }
@@ -126,7 +129,7 @@ impl PostgresLoad {
     }
 
     /// Adds an animal that is listed on the website and has no field values. The database draws its
-    /// identifier during the COPY, which is cheaper than [`Self::next_pet_id`].
+    /// identifier during the COPY, which is cheaper than [`Self::take_pet_id`].
     fn add_plain_pet(&mut self, pet: &NewPet) -> Result<(), StoreError> {
         let name = pet.name.as_str();
         let status = pet.status.as_str();
@@ -137,8 +140,8 @@ impl PostgresLoad {
     }
 
     /// Returns the summary for the log, with the identifiers of the first and the last animal of the
-    /// import. Unless the caller chose all identifiers, reads these two from the database.
-    fn complete_summary(&self) -> Result<ImportSummary, StoreError> {
+    /// import. If the caller did not choose all identifiers, reads these two from the database.
+    fn build_summary(&self) -> Result<ImportSummary, StoreError> {
         let mut summary = self.summary;
         // `summary.last` stays 0 if `add_plain_pet` added all animals.
         let caller_gave_ids = summary.last > 0 && !self.has_allocated_ids;
@@ -179,10 +182,8 @@ impl Load for PostgresLoad {
 
     fn is_empty(&mut self) -> Result<bool, StoreError> {
         self.copier.connection.block_on(async |client| {
-            client
-                .query_one(IS_EMPTY, &[])
-                .await
-                .and_then(|row| row.try_get(0))
+            let row = client.query_one(IS_EMPTY, &[]).await?;
+            row.try_get(0)
         })
     }
 
@@ -197,14 +198,14 @@ impl Load for PostgresLoad {
             None if fields.is_empty() && pet.is_listed && !self.has_allocated_ids => {
                 return self.add_plain_pet(pet);
             }
-            None => self.next_pet_id()?,
+            None => self.take_pet_id()?,
         };
         let mut new_pet = StorePet::new(id, pet.clone(), self.context.now);
         new_pet.fields = fields.clone();
-        self.add(&new_pet.into())
+        self.add_resource(&new_pet.into())
     }
 
-    fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
+    fn add_resource(&mut self, resource: &Resource) -> Result<(), StoreError> {
         self.summary.add_resource(resource);
         self.copier.copy_resource(resource, &self.fields)
     }
@@ -264,23 +265,16 @@ impl Load for PostgresLoad {
 
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError> {
         self.copier.flush()?;
-        let [
-            continue_pets,
-            continue_orders,
-            continue_keys,
-            continue_staff,
-            continue_webhooks,
-            continue_notes,
-        ] = CONTINUE_SEQUENCES;
+        // In the order of `CONTINUE_SEQUENCES`.
         let last_ids = [
-            (continue_pets, last.pet),
-            (continue_orders, last.order),
-            (continue_keys, last.key),
-            (continue_staff, last.staff),
-            (continue_webhooks, last.webhook),
-            (continue_notes, last.note),
+            last.pet,
+            last.order,
+            last.key,
+            last.staff,
+            last.webhook,
+            last.note,
         ];
-        for (statement, last_id) in last_ids {
+        for (statement, last_id) in CONTINUE_SEQUENCES.into_iter().zip(last_ids) {
             // 0 stands for a sequence that has not given any identifier.
             if last_id > 0 {
                 self.copier
@@ -308,14 +302,14 @@ impl Load for PostgresLoad {
             .run(&FirstStep::Import, |connection, step| {
                 profile::note_step(connection, *step).boxed()
             })?;
-        let entry = LogEntry::pets_imported(self.complete_summary()?);
-        match append_statement([(&entry, (&self.context).into())]) {
+        let entry = LogEntry::pets_imported(self.build_summary()?);
+        match build_append_write([(&entry, (&self.context).into())]) {
             Some(write) => self.copier.connection.block_on(|client| write.run(client)),
             None => Ok(()),
         }
     }
 
-    fn record(&mut self, act: &Act) -> Result<(), StoreError> {
+    fn record_act(&mut self, act: &Act) -> Result<(), StoreError> {
         self.copier.flush()?;
         let input = (act, &self.context);
         self.copier
@@ -340,8 +334,8 @@ impl Load for PostgresLoad {
         let Err(error) = commit_result else {
             return Ok(());
         };
-        // An error that the server itself reports means that it has not committed. Any other error, such
-        // as a broken connection, leaves the outcome unknown.
+        // If the server itself reports an error, it has not committed. Any other error, such as a
+        // broken connection, leaves the outcome unknown.
         let is_rejected = error.as_db_error().is_some();
         let error = StoreError::from(Failure::from(error));
         if is_rejected {

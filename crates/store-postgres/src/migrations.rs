@@ -13,8 +13,8 @@ use super::connect::{Session, Unreachable};
 
 /// The steps; step n is at index n - 1. A released step never changes.
 ///
-/// A step with `CONCURRENTLY` runs only in a new database, because a later step drops the indexes that it
-/// creates.
+/// A step with `CONCURRENTLY` only creates indexes, which a later step drops if they exist. So an
+/// existing database skips such a step, because building an index of a large table takes long.
 const STEPS: [&str; SCHEMA_VERSION as usize] = [
     include_str!("../migrations/0001_catalogue.sql"),
     include_str!("../migrations/0002_deprecated_calls.sql"),
@@ -61,10 +61,11 @@ const STEPS: [&str; SCHEMA_VERSION as usize] = [
 /// The schema version of this release.
 const SCHEMA_VERSION: u32 = 40;
 
-/// The step before which [`collect_changed_keys`] runs.
-const SPREADSHEET_STEP: u32 = 34;
+/// The number of the step that reads the table of changed keys (`0034_spreadsheet_numbers.sql`).
+/// Before it, [`collect_changed_keys`] creates and fills this table.
+const CHANGED_KEYS_STEP: u32 = 34;
 
-/// The statement that creates the table which [`collect_changed_keys`] fills.
+/// The statement that creates the table of changed keys.
 const CREATE_CHANGED_KEYS: &str =
     "CREATE TABLE whole_numbers (field TEXT, pet_id BIGINT, key TEXT, number TEXT)";
 const ADD_CHANGED_KEY: &str = "INSERT INTO whole_numbers VALUES ($1, $2, $3, $4)";
@@ -120,7 +121,8 @@ pub(super) async fn run(session: &mut Session, mode: OpenMode, url: &str) -> Res
         }
 
         match migrate(&mut session.client, mode, url).await {
-            // Check the version again: `migrate` does nothing if another process has just changed it.
+            // Check the version again, because `migrate` does nothing if another process has just
+            // changed it.
             Ok(()) => {}
             Err(MigrationError::Raced(_)) if conflicts < MAX_CONFLICTS => conflicts += 1,
             Err(MigrationError::Locked(_))
@@ -138,7 +140,7 @@ pub(super) async fn run(session: &mut Session, mode: OpenMode, url: &str) -> Res
 }
 
 /// Whether the schema has an older version than this release, or does not exist yet (version 0). Fails
-/// if the version is newer, or if `mode` does not allow the migration.
+/// for a newer version, and if `mode` does not allow the migration.
 fn needs_migration(version: u32, mode: OpenMode, url: &str) -> Result<bool, OpenError> {
     let path = url.to_owned();
     if version == 0 {
@@ -283,15 +285,16 @@ async fn set_labels(transaction: &Transaction<'_>, mode: OpenMode) -> Result<(),
         transaction
             .execute(
                 SET_LABELS,
-                &[&field.label, &field.choice_labels, &field.name],
+                &[&field.label, &field.choice_labels_json, &field.name],
             )
             .await?;
     }
     Ok(())
 }
 
-/// Locks the version of the schema until the end of the transaction, and returns it. The version of a new
-/// database is 0. If the version cannot be parsed, returns the highest number, so that nothing migrates.
+/// Locks the version of the schema until the end of the transaction, and returns the version. A new
+/// database has version 0. If the version cannot be parsed, returns the highest number, so that
+/// nothing migrates.
 async fn lock_version(transaction: &Transaction<'_>) -> Result<u32, MigrationError> {
     let messages = match transaction.simple_query(LOCK_VERSION).await {
         Ok(messages) => messages,
@@ -306,19 +309,19 @@ async fn lock_version(transaction: &Transaction<'_>) -> Result<u32, MigrationErr
     Ok(version.unwrap_or(u32::MAX))
 }
 
-/// Runs the steps after the version `old_version`.
+/// Runs the steps after `old_version`, which is 0 for a new database.
 async fn run_steps(transaction: &Transaction<'_>, old_version: u32) -> Result<(), MigrationError> {
+    let is_new = old_version == 0;
     for (number, step) in (1..).zip(STEPS).skip(old_version as usize) {
-        if number == SPREADSHEET_STEP {
+        if number == CHANGED_KEYS_STEP {
             collect_changed_keys(transaction).await?;
         }
-        // A later step drops the indexes of such a step, so an existing database never gets them.
-        let creates_dropped_indexes = step.contains("CONCURRENTLY");
-        if creates_dropped_indexes && old_version > 0 {
+        let creates_indexes_dropped_later = step.contains("CONCURRENTLY");
+        if creates_indexes_dropped_later && !is_new {
             continue;
         }
-        // PostgreSQL refuses CONCURRENTLY in a transaction. It would only spare others the wait for the
-        // index, and nobody else uses the tables of a new database.
+        // PostgreSQL refuses CONCURRENTLY in a transaction. A new database does not need it: nobody
+        // else uses its tables, so nobody waits for an index.
         let statements = step.replace(" CONCURRENTLY", "");
         match transaction.batch_execute(&statements).await {
             Ok(()) => {}
@@ -329,8 +332,8 @@ async fn run_steps(transaction: &Transaction<'_>, old_version: u32) -> Result<()
     Ok(())
 }
 
-/// Creates the table from which step [`SPREADSHEET_STEP`] reads the keys of unique texts that this
-/// release computes differently. They are computed here, because SQL cannot do so.
+/// Creates the table of changed keys, and fills it with the keys of unique texts that this release
+/// computes differently. This is not part of a step, because SQL cannot compute the keys.
 async fn collect_changed_keys(transaction: &Transaction<'_>) -> Result<(), Error> {
     transaction.batch_execute(CREATE_CHANGED_KEYS).await?;
     let add_key = transaction.prepare(ADD_CHANGED_KEY).await?;
@@ -350,6 +353,6 @@ async fn collect_changed_keys(transaction: &Transaction<'_>) -> Result<(), Error
 }
 
 /// Converts a driver error into the message for the operator of the database at `url`.
-pub(super) fn driver_error(url: &str, error: &Error) -> OpenError {
+fn driver_error(url: &str, error: &Error) -> OpenError {
     Unreachable::from(error).into_open_error(url)
 }

@@ -9,7 +9,7 @@ use petstore_domain::store_area::{Epoch, JournalState};
 use petstore_store::drivers::postgres::Failure;
 use tokio_postgres::{Row, SimpleQueryMessage};
 
-use super::pool::Connection;
+use super::connection::Connection;
 
 /// Expands to a subquery for the changes with a number above `$after` and up to `$to`. The lateral
 /// join reads each run separately, so that no plan scans the table of changes first.
@@ -118,7 +118,7 @@ pub(super) const BOUNDS: &str =
 /// The parts of the second statement:
 ///
 /// - `committed` are the changes to number. `runs` groups them, and `numbered` stores the runs.
-/// - `moment` tells whether no other change is without a number (`is_complete`), and whether all
+/// - `moment` tells whether all changes have numbers now (`is_complete`), and whether all
 ///   transactions before `settling` have ended (`is_settled`).
 /// - `bounds` and `still_open` cut the ids of the runs out of the open ranges. They drop the ranges up to
 ///   `settled_id` when no change can appear there any more.
@@ -190,15 +190,17 @@ pub(super) const CONTINUE_LOG: &str = concat!(
 );
 
 /// Numbers all changes that were committed before the call, and returns the state of the log
-/// afterwards. If all changes have numbers already, this only reads, and takes no lock.
+/// afterwards. If all changes already have numbers, this only reads, and takes no lock.
 pub(super) async fn number_changes(connection: &mut Connection) -> Result<JournalState, Failure> {
-    // Whether the last `NUMBER` has numbered all changes. The loop then ends, even if others have
-    // committed changes in the meantime: they could keep it going forever.
+    // Whether the last `NUMBER` has numbered all changes that it saw. The loop then ends, even if
+    // others have committed changes in the meantime, because they could keep the loop going
+    // forever.
     let mut is_complete = false;
     loop {
         let statement = connection.prepare_once(STATE).await?;
         let row = connection.query_one(&statement, &[]).await?;
-        if is_complete || !row.try_get::<_, bool>(HAS_UNNUMBERED_COLUMN)? {
+        let has_unnumbered: bool = row.try_get(HAS_UNNUMBERED_COLUMN)?;
+        if is_complete || !has_unnumbered {
             return read_state(&row);
         }
         let messages = connection.simple_query(NUMBER).await?;
@@ -217,8 +219,8 @@ fn read_state(row: &Row) -> Result<JournalState, Failure> {
     })
 }
 
-/// Whether this message from [`NUMBER`] reports that all changes have numbers now. Such a message is a row
-/// whose only column is true.
+/// Whether this message from [`NUMBER`] reports that all changes have numbers now. Only the last
+/// statement of [`NUMBER`] returns such a message: a row whose only column is true.
 fn reports_complete(message: &SimpleQueryMessage) -> bool {
     match message {
         SimpleQueryMessage::Row(row) => row.columns().len() == 1 && row.get(0) == Some("t"),

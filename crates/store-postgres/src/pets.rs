@@ -18,9 +18,7 @@ use tokio::task;
 use tokio_postgres::types::ToSql;
 
 use super::{
-    PostgresStore,
-    creates::NewAnimal,
-    pool::{Access, Connection},
+    PostgresStore, connection::Connection, creates::NewAnimal, pool::Access,
     requests::IdempotentCreate,
 };
 
@@ -49,7 +47,7 @@ impl Pets for PostgresStore {
     async fn list_pets(
         &self,
         request: &PageRequest,
-        visit: PetVisitor<'_>,
+        visitor: PetVisitor<'_>,
     ) -> Result<Option<PetId>, StoreError> {
         let page = self
             .runner
@@ -57,7 +55,7 @@ impl Pets for PostgresStore {
                 read_page(connection, request).boxed()
             })
             .await?;
-        page.visit(visit).await
+        page.visit(visitor).await
     }
 
     async fn get_pet(&self, id: PetId) -> Result<Option<Pet>, StoreError> {

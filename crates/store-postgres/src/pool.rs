@@ -1,14 +1,7 @@
 //! The connection pool: a limited number of connections, each leased to one operation at a time. A
 //! connection returns to the pool only when no statement is running on it.
 
-use std::{
-    collections::HashMap,
-    num::NonZeroU32,
-    ops::{Deref, DerefMut},
-    pin::pin,
-    sync::Arc,
-    time::Duration,
-};
+use std::{num::NonZeroU32, pin::pin, sync::Arc, time::Duration};
 
 use deadpool::{
     Runtime,
@@ -27,9 +20,12 @@ use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time,
 };
-use tokio_postgres::{Client, Error, Statement};
+use tokio_postgres::{Client, Error};
 
-use super::connect::{Connector, Session, Unreachable};
+use super::{
+    connect::{Connector, Unreachable},
+    connection::Connection,
+};
 
 /// The time limit for leasing a connection while all are in use.
 pub(super) const WAIT_LIMIT: Duration = Duration::from_secs(1);
@@ -53,10 +49,6 @@ const ABANDONED_READ_LIMIT: Duration = Duration::from_millis(100);
 /// take its place.
 const ABANDONED_WRITE_LIMIT: Duration = Duration::from_secs(5);
 
-/// A statement that waits until the synchronous standby has every earlier commit. It changes no row, but
-/// its row lock is written to the WAL, so its own commit waits for the standby.
-const CONFIRM: &str = "SELECT 1 FROM petstore_schema FOR KEY SHARE";
-
 /// One attempt of an operation.
 pub(super) type Attempt<'t, T> = BoxFuture<'t, Result<T, Failure>>;
 
@@ -74,57 +66,6 @@ pub(super) enum Access {
     Batch,
 }
 
-/// A connection to the database, with a cache of its prepared statements.
-pub struct Connection {
-    session: Session,
-    /// The prepared statements, by their SQL.
-    statements: HashMap<&'static str, Statement>,
-}
-
-impl Connection {
-    /// Wraps a session, without any prepared statements yet.
-    pub(super) fn new(session: Session) -> Self {
-        Self {
-            session,
-            statements: HashMap::new(),
-        }
-    }
-
-    /// Returns the prepared statement for `sql`. Prepares it only the first time on this connection.
-    pub(super) async fn prepare_once(&mut self, sql: &'static str) -> Result<Statement, Error> {
-        if let Some(statement) = self.statements.get(sql) {
-            return Ok(statement.clone());
-        }
-        let statement = self.session.client.prepare(sql).await?;
-        self.statements.insert(sql, statement.clone());
-        Ok(statement)
-    }
-
-    /// Waits until the synchronous standby has everything that this connection has read.
-    ///
-    /// Call this before acknowledging a row that an earlier attempt wrote. If that attempt stopped waiting
-    /// for the standby, its row is already visible, but a failover can still lose it.
-    pub(super) async fn confirm(&mut self) -> Result<(), Error> {
-        let statement = self.prepare_once(CONFIRM).await?;
-        self.execute(&statement, &[]).await?;
-        Ok(())
-    }
-}
-
-impl Deref for Connection {
-    type Target = Client;
-
-    fn deref(&self) -> &Client {
-        &self.session.client
-    }
-}
-
-impl DerefMut for Connection {
-    fn deref_mut(&mut self) -> &mut Client {
-        &mut self.session.client
-    }
-}
-
 /// The connection pool of a store.
 pub(super) struct Pool {
     connections: managed::Pool<Connector>,
@@ -136,43 +77,41 @@ pub(super) struct Pool {
     /// connections stay open on the server, so their number is limited to the size of the pool.
     abandoned_writes: Arc<Semaphore>,
     /// The number of operations rejected because no connection became free in time.
-    pub(super) timeouts: Counter,
+    timeouts: Counter,
 }
 
 impl Pool {
-    /// Creates a pool of at most `connections` connections, which are opened on demand.
-    pub(super) fn new(connector: Connector, connections: NonZeroU32) -> Result<Self, BuildError> {
-        let size = connections.get() as usize;
-        managed::Pool::builder(connector)
+    /// Creates a pool of at most `max_connections` connections, which are opened on demand.
+    pub(super) fn new(
+        connector: Connector,
+        max_connections: NonZeroU32,
+    ) -> Result<Self, BuildError> {
+        let size = max_connections.get() as usize;
+        let connections = managed::Pool::builder(connector)
             .max_size(size)
             // Reuse the most recently used connection first, so that surplus ones stay idle.
             .queue_mode(managed::QueueMode::Lifo)
             .wait_timeout(Some(WAIT_LIMIT))
             .recycle_timeout(Some(RESPONSE_LIMIT))
             .runtime(Runtime::Tokio1)
-            .build()
-            .map(|connections| Self {
-                connections,
-                commands: Arc::new(Semaphore::new(size - size / 4)),
-                batches: Arc::new(Semaphore::new((size / 8).max(1))),
-                abandoned_writes: Arc::new(Semaphore::new(size)),
-                timeouts: Counter::default(),
-            })
+            .build()?;
+        Ok(Self {
+            connections,
+            commands: Arc::new(Semaphore::new(size - size / 4)),
+            batches: Arc::new(Semaphore::new((size / 8).max(1))),
+            abandoned_writes: Arc::new(Semaphore::new(size)),
+            timeouts: Counter::default(),
+        })
     }
 
     /// Leases a connection. If this kind of operation has a limited share of the pool, first waits for a
     /// permit, and then for a free connection. Each of the two waits fails after [`WAIT_LIMIT`].
     pub(super) async fn lease(&self, access: Access) -> Result<Lease, StoreError> {
-        let share = match access {
+        let permit = match access {
             Access::Read | Access::Write => None,
-            Access::Command => Some(&self.commands),
-            Access::Batch => Some(&self.batches),
+            Access::Command => Some(self.acquire_permit(&self.commands).await?),
+            Access::Batch => Some(self.acquire_permit(&self.batches).await?),
         };
-        let permit = match share {
-            Some(share) => Some(self.acquire_permit(share).await?),
-            None => None,
-        };
-
         match self.connections.get().await {
             Ok(connection) => Ok(Lease {
                 access,
@@ -197,13 +136,13 @@ impl Pool {
     }
 
     /// Counts an operation that got no connection in time, and returns its error.
-    fn count_overload(&self) -> StoreError {
+    pub(super) fn count_overload(&self) -> StoreError {
         self.timeouts.count();
         StoreError::Overloaded
     }
 
-    /// Closes the idle connections. Called when a connection fails because of its server: the idle ones
-    /// probably lead to the same server, and would fail as well.
+    /// Closes the idle connections. The caller does this after a connection has failed because of
+    /// its server: the idle ones probably lead to the same server, and would fail as well.
     pub(super) fn close_idle_connections(&self) {
         let _closed_connections = self.connections.retain(|_, _| false);
     }
@@ -251,6 +190,8 @@ impl managed::Manager for Connector {
         if !self.is_with_primary(&connection.session) {
             return Err(RecycleError::message("another server accepts the writes"));
         }
+        // This check waits for the server. A connection in frequent use does without it, because
+        // its operations notice a failure.
         if metrics.last_used() > MAX_IDLE_TIME {
             connection
                 .check_connection()
@@ -287,19 +228,20 @@ impl LeasedConnection {
 
 impl Lease {
     /// Runs `work`, then returns the connection to the pool, or closes it if it is broken.
-    pub(super) async fn run<W, T>(
+    pub(super) async fn run<I, T>(
         mut self,
-        work: &impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Attempt<'t, T>,
-        input: &mut W,
+        work: &impl for<'t> Fn(&'t mut Connection, &'t mut I) -> Attempt<'t, T>,
+        input: &mut I,
     ) -> Result<T, Failure> {
-        // Cannot be `None`: only this method and `drop` take the connection out, and this method is
-        // called only once.
+        // The connection is never missing here: only this method and `drop` take it out, and this
+        // method consumes the lease.
         let Some(leased_connection) = &mut self.connection else {
             return Err(Failure::Raced);
         };
         let result = work(&mut leased_connection.connection, input).await;
 
-        // The server has responded, so `drop` must not wait for it. Without the connection, it does not.
+        // The server has responded, so `drop` has nothing to wait for. It does nothing without the
+        // connection.
         let leased_connection = self.connection.take();
         if let Err(failure) = &result
             && failure.remedy() == Remedy::Reconnect
@@ -349,21 +291,22 @@ async fn reclaim_connection(
     access: Access,
     abandoned_writes: Arc<Semaphore>,
 ) {
-    if drain_responses(&leased_connection.connection, access).await {
+    let is_reusable = drain_responses(&leased_connection.connection, access).await;
+    if is_reusable {
         return;
     }
     if access == Access::Read {
         leased_connection.close();
         return;
     }
-    // Only the end of the response matters from here on, not whether it is an error.
+    // It only matters when the response ends, and not whether it is an error.
     match abandoned_writes.try_acquire() {
         Ok(_permit) => {
             let connection = Object::take(leased_connection.connection);
-            let _ = connection.simple_query("").await;
+            let _ = wait_for_responses(&connection).await;
         }
         Err(_) => {
-            let _ = leased_connection.connection.simple_query("").await;
+            let _ = wait_for_responses(&leased_connection.connection).await;
         }
     }
 }
@@ -375,9 +318,7 @@ async fn reclaim_connection(
 /// exceeds its limit, or if the server does not respond to the cancellation of a read. New
 /// connections then try this server last.
 async fn drain_responses(connection: &Object<Connector>, access: Access) -> bool {
-    // Responses arrive in order, so this one follows those to all earlier statements, including the
-    // ROLLBACK of the dropped transaction.
-    let mut last_response = pin!(connection.simple_query(""));
+    let mut last_response = pin!(wait_for_responses(connection));
     let limit = match access {
         Access::Read => ABANDONED_READ_LIMIT,
         Access::Write | Access::Command | Access::Batch => ABANDONED_WRITE_LIMIT,
@@ -397,4 +338,12 @@ async fn drain_responses(connection: &Object<Connector>, access: Access) -> bool
     }
     // A write may still run, and a late cancellation of a read would cancel the next statement.
     false
+}
+
+/// Waits until the server has responded to everything that was sent over a connection. For this,
+/// sends an empty query: responses arrive in order, so its response follows those to all earlier
+/// statements, including the ROLLBACK of a dropped transaction.
+async fn wait_for_responses(client: &Client) -> Result<(), Error> {
+    client.simple_query("").await?;
+    Ok(())
 }

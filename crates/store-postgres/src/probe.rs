@@ -3,7 +3,7 @@
 use petstore_store::drivers::postgres::Failure;
 use tokio_postgres::SimpleQueryMessage;
 
-use super::pool::Connection;
+use super::connection::Connection;
 
 /// The statements of the probe. They succeed under the same conditions as a create, but add no row and draw
 /// no id.

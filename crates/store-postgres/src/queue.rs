@@ -1,5 +1,5 @@
-//! Group commit: a worker task does the work of many callers in groups. Work that arrives while a group
-//! is in progress waits, and forms the next group.
+//! Group commit: a worker task does the work of many callers in groups. While a group is in
+//! progress, new work waits, and forms the next group.
 
 use std::sync::Arc;
 
@@ -22,7 +22,8 @@ const QUEUE_LENGTH: usize = 1024;
 /// The maximum number of callers in a group.
 const MAX_GROUP_LENGTH: usize = 64;
 
-/// The size at which a group is full, in bytes of its names and representations.
+/// The size at which a group is full, in bytes. It counts the names and representations of new
+/// animals, and the changes of commands.
 pub(super) const MAX_GROUP_BYTES: usize = 256 * 1024;
 
 /// A queue for work of type `W` with results of type `R`, and its worker task.
@@ -78,30 +79,30 @@ impl<W: Send + 'static, R: Send + 'static> Queue<W, R> {
     /// future is dropped, the work may still be done.
     pub(super) async fn submit(&self, work: W) -> Result<R, StoreError> {
         let slot = Arc::new(Mutex::new(Some(work)));
-        let (caller, mut receiver) = oneshot::channel();
+        let (result_sender, mut receiver) = oneshot::channel();
         let queued_work = QueuedWork {
             slot: Arc::clone(&slot),
-            caller,
+            caller: result_sender,
         };
         match self.sender.try_send(queued_work) {
             Ok(()) => {}
-            Err(TrySendError::Full(_)) => return Err(self.count_overload()),
+            Err(TrySendError::Full(_)) => return Err(self.runner.pool.count_overload()),
             Err(TrySendError::Closed(_)) => return Err(worker_stopped()),
         }
 
-        let outcome = match time::timeout(WAIT_LIMIT, &mut receiver).await {
-            Ok(outcome) => outcome,
-            Err(_) if take_work(&slot).is_some() => return Err(self.count_overload()),
-            // The worker has already taken the work, so wait for its result.
-            Err(_) => receiver.await,
+        let in_time = time::timeout(WAIT_LIMIT, &mut receiver).await;
+        let result = if let Ok(result) = in_time {
+            result
+        } else {
+            // Either the worker or this caller takes the work, because the slot has it only once.
+            let is_taken_back = take_work(&slot).is_some();
+            if is_taken_back {
+                return Err(self.runner.pool.count_overload());
+            }
+            // The worker was first, and does the work, so wait for its result.
+            receiver.await
         };
-        outcome.unwrap_or_else(|_| Err(worker_stopped()))
-    }
-
-    /// Counts rejected work, and returns its error.
-    fn count_overload(&self) -> StoreError {
-        self.runner.pool.timeouts.count();
-        StoreError::Overloaded
+        result.unwrap_or_else(|_| Err(worker_stopped()))
     }
 }
 
@@ -149,6 +150,7 @@ impl<W, R> Groups<W, R> {
             }
             let has_room = group.len() < MAX_GROUP_LENGTH && group_bytes < MAX_GROUP_BYTES;
             next_work = if has_room {
+                // An empty queue ends the group.
                 self.receiver.try_recv().ok()
             } else {
                 None

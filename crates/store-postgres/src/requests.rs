@@ -22,7 +22,7 @@ use petstore_store::{
 use tokio_postgres::{Client, Statement, types::ToSql};
 
 use super::{
-    pool::Connection,
+    connection::Connection,
     rows::{pet_id, text_or_null},
     writes::{Write, parameters, transpose},
 };
@@ -104,10 +104,8 @@ pub(super) struct IdempotentCreate {
 }
 
 impl IdempotentCreate {
-    /// Adds the animal, unless the request is remembered.
-    ///
-    /// For a remembered request, returns its first response, or a conflict if the content of the two
-    /// requests differs.
+    /// Adds the animal, unless the request is remembered. For a remembered request, returns its
+    /// first response, or a conflict if the two requests have different content.
     pub(super) async fn insert(
         &self,
         connection: &mut Connection,
@@ -123,8 +121,8 @@ impl IdempotentCreate {
         let caller = request.caller.number();
         let identity: [&(dyn ToSql + Sync); 3] = [&lineage, &key, &caller];
         for _ in 0..MAX_ATTEMPTS {
-            let recall = connection.prepare_once(RECALL_OR_DRAW).await?;
-            let row = connection.query_one(&recall, &identity).await?;
+            let statement = connection.prepare_once(RECALL_OR_DRAW).await?;
+            let row = connection.query_one(&statement, &identity).await?;
             let Some(new_id) = row.try_get::<_, Option<i64>>(NEW_ID_COLUMN)? else {
                 let known_request = compare_request(&row, request)?;
                 // The first response reports the animal, which a failover must not lose afterwards.
@@ -136,10 +134,10 @@ impl IdempotentCreate {
 
             let pet = self.pet.clone().with_id(pet_id(new_id)?);
             match self.insert_once(connection, request, &pet).await {
+                Ok(true) => return Ok(CreationOutcome::New(pet)),
                 // A concurrent request with the same key has committed first. The next attempt recalls
-                // it.
-                Ok(0) => {}
-                Ok(_) => return Ok(CreationOutcome::New(pet)),
+                // its response.
+                Ok(false) => {}
                 Err(failure) if failure.is_duplicate(PREVIOUS_RELEASE_CONSTRAINT) => {
                     copy_from_previous_release(connection, &identity).await?;
                 }
@@ -149,14 +147,14 @@ impl IdempotentCreate {
         Err(Failure::Raced)
     }
 
-    /// Runs [`INSERT_ONCE`] for this animal. Returns how many animals it added: 1, or 0 if the request
-    /// is already remembered.
+    /// Adds the animal with [`INSERT_ONCE`]. Returns `false` if the request is already remembered,
+    /// so that nothing was added.
     async fn insert_once(
         &self,
         connection: &mut Connection,
         request: &IdempotentRequest,
         pet: &Pet,
-    ) -> Result<u64, Failure> {
+    ) -> Result<bool, Failure> {
         let new_pet = &self.pet;
         let context = &self.context;
         let origin = Origin::from(context);
@@ -186,8 +184,9 @@ impl IdempotentCreate {
             &origin.request_id,
             &entry.after,
         ];
-        let insert = connection.prepare_once(INSERT_ONCE).await?;
-        Ok(connection.execute(&insert, &parameters).await?)
+        let statement = connection.prepare_once(INSERT_ONCE).await?;
+        let added_animals = connection.execute(&statement, &parameters).await?;
+        Ok(added_animals > 0)
     }
 }
 
@@ -202,23 +201,28 @@ async fn copy_from_previous_release(
     Ok(())
 }
 
-/// Recalls all of the given requests at once, with the prepared statement [`RECALL_ALL`]. Returns one
-/// element for each request: `None` if it has no idempotency key, or is not remembered.
+/// Recalls all of the given requests at once, with `statement`, which is the prepared
+/// [`RECALL_ALL`]. Returns one element for each request. The element is `None` if the request has
+/// no idempotency key, or is not remembered.
 pub(super) async fn recall_all<'r>(
     client: &Client,
-    recall_all: &Statement,
+    statement: &Statement,
     requests: impl Iterator<Item = Option<&'r IdempotentRequest>>,
 ) -> Result<Vec<Option<KnownRequest>>, Failure> {
     /// The column with the number of the request, after the columns of the remembered request.
     const NUMBER_COLUMN: usize = 6;
 
     let requests: Vec<_> = requests.collect();
-    let identities = transpose(requests.iter().map(|request| identity(*request).to_vec()));
+    let identities = transpose(
+        requests
+            .iter()
+            .map(|request| identity_values(*request).to_vec()),
+    );
     let mut known_requests: Vec<_> = requests.iter().map(|_| None).collect();
-    for row in client.query(recall_all, &parameters(&identities)).await? {
+    for row in client.query(statement, &parameters(&identities)).await? {
         let number: i64 = row.try_get(NUMBER_COLUMN)?;
-        // The numbers begin with 1, because WITH ORDINALITY counts from 1.
-        let index = usize::try_from(number - 1).unwrap_or_default();
+        // WITH ORDINALITY counts from 1.
+        let index = usize::try_from(number - 1).map_err(|_| Failure::Row("number"))?;
         if let Some(Some(request)) = requests.get(index) {
             known_requests[index] = Some(compare_request(&row, request)?);
         }
@@ -227,8 +231,8 @@ pub(super) async fn recall_all<'r>(
 }
 
 /// Returns the values that identify a remembered request: its lineage (the owner under which it is
-/// remembered), its idempotency key, and its caller. They are null without an idempotency key.
-pub(super) fn identity(request: Option<&IdempotentRequest>) -> [Value<'_>; 3] {
+/// remembered), its idempotency key, and its caller. Without a key, all three are null.
+pub(super) fn identity_values(request: Option<&IdempotentRequest>) -> [Value<'_>; 3] {
     match request {
         Some(request) => [
             Value::Integer(request.lineage.number()),
@@ -243,15 +247,15 @@ pub(super) fn identity(request: Option<&IdempotentRequest>) -> [Value<'_>; 3] {
 pub(super) struct NewResponse<'v> {
     pub(super) request: &'v IdempotentRequest,
     pub(super) response: &'v StoredResponse,
+    /// The time of the request.
     pub(super) time: Timestamp,
 }
 
 impl<'v> NewResponse<'v> {
     /// Returns the row of the response, in the order of the columns of [`REMEMBER_ALL`].
-    fn row(&self) -> Vec<Value<'v>> {
-        let Self {
-            request, response, ..
-        } = *self;
+    fn to_row(&self) -> Vec<Value<'v>> {
+        let request = self.request;
+        let response = self.response;
         vec![
             Value::Integer(request.lineage.number()),
             Value::Text(request.key.as_str()),
@@ -266,12 +270,14 @@ impl<'v> NewResponse<'v> {
     }
 }
 
-/// Returns the statement that remembers these responses; `None` if there are none. It inserts them in the
-/// order of their keys, so that concurrent transactions cannot deadlock.
-pub(super) fn remember_statement(mut responses: Vec<NewResponse<'_>>) -> Option<Write<'_>> {
+/// Builds the statement that remembers these responses. Returns `None` if there are none.
+///
+/// The statement inserts the responses in the order of their keys, so that concurrent transactions
+/// cannot deadlock.
+pub(super) fn build_remember_write(mut responses: Vec<NewResponse<'_>>) -> Option<Write<'_>> {
     responses.sort_by_key(|response| {
         let request = response.request;
         (request.lineage.number(), request.key.as_str())
     });
-    Write::from_rows(REMEMBER_ALL, responses.iter().map(NewResponse::row))
+    Write::from_rows(REMEMBER_ALL, responses.iter().map(NewResponse::to_row))
 }

@@ -1,4 +1,5 @@
-//! Runs operations over pooled connections, with retries and a time limit.
+//! Runs operations over pooled connections, with retries and a time limit. Also draws the tokens by
+//! which retries recognise earlier attempts, because it owns the source of randomness.
 
 use std::{
     mem,
@@ -11,7 +12,10 @@ use petstore_store::{StoreError, cause, drivers::postgres::Remedy};
 use rand::{RngExt, rngs::StdRng};
 use tokio::time;
 
-use super::pool::{Access, Attempt, Connection, Pool};
+use super::{
+    connection::Connection,
+    pool::{Access, Attempt, Pool},
+};
 
 /// The time limit of an operation, including its retries.
 const OPERATION_LIMIT: Duration = Duration::from_secs(5);
@@ -27,15 +31,15 @@ pub(super) struct Runner {
     /// The source of randomness for tokens, and for the jitter of pauses, which keeps conflicting
     /// transactions from retrying in lockstep.
     random: Mutex<StdRng>,
-    /// The number of operations that have completed and may have written, for
+    /// The number of operations that may have written and are over, even if they failed. It is for
     /// [`petstore_store::Pets::ended_writes`].
     pub(super) ended_writes: AtomicU64,
 }
 
-/// Whether the attempts of an operation so far can have taken effect.
+/// Whether the attempts of an operation so far may have taken effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Effect {
-    /// Every attempt certainly had no effect.
+    /// No attempt had an effect.
     NotDone,
     /// An attempt may have taken effect, for example a commit whose response was lost.
     MayBeDone,
@@ -63,11 +67,11 @@ impl Runner {
     /// first successful attempt.
     ///
     /// `work` must be idempotent, because it runs again if the response to a successful attempt is lost.
-    pub(super) async fn run<W: Send, T>(
+    pub(super) async fn run<I: Send, T>(
         &self,
         access: Access,
-        input: W,
-        work: impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Attempt<'t, T> + Sync,
+        input: I,
+        work: impl for<'t> Fn(&'t mut Connection, &'t mut I) -> Attempt<'t, T> + Sync,
     ) -> Result<T, StoreError> {
         self.run_with_limit(OPERATION_LIMIT, access, input, work)
             .await
@@ -77,12 +81,12 @@ impl Runner {
     ///
     /// If a write fails after an attempt that may have taken effect, the error says that the outcome is
     /// unknown.
-    pub(super) async fn run_with_limit<W: Send, T>(
+    pub(super) async fn run_with_limit<I: Send, T>(
         &self,
         limit: Duration,
         access: Access,
-        mut input: W,
-        work: impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Attempt<'t, T> + Sync,
+        mut input: I,
+        work: impl for<'t> Fn(&'t mut Connection, &'t mut I) -> Attempt<'t, T> + Sync,
     ) -> Result<T, StoreError> {
         let mut attempts = Attempts {
             effect: Effect::NotDone,
@@ -91,6 +95,8 @@ impl Runner {
         let retries = self.run_with_retries(access, &mut input, &work, &mut attempts);
         let result = time::timeout(limit, retries).await;
         if access != Access::Read {
+            // `Release` pairs with the `Acquire` with which `PostgresStore::ended_writes` reads
+            // this.
             self.ended_writes.fetch_add(1, Release);
         }
 
@@ -108,15 +114,16 @@ impl Runner {
 
     /// Runs `work` until an attempt succeeds, or fails with an error that a retry cannot fix. Keeps
     /// `attempts` up to date, because the caller may drop this future at any time.
-    async fn run_with_retries<W: Send, T>(
+    async fn run_with_retries<I: Send, T>(
         &self,
         access: Access,
-        input: &mut W,
-        work: &(impl for<'t> Fn(&'t mut Connection, &'t mut W) -> Attempt<'t, T> + Sync),
+        input: &mut I,
+        work: &(impl for<'t> Fn(&'t mut Connection, &'t mut I) -> Attempt<'t, T> + Sync),
         attempts: &mut Attempts,
     ) -> Result<T, StoreError> {
         let mut backoff = INITIAL_BACKOFF;
         loop {
+            let is_first_attempt = attempts.last_error.is_none();
             match self.pool.lease(access).await {
                 Ok(lease) => {
                     // Until the attempt returns, its outcome is unknown: this future may be dropped.
@@ -137,8 +144,9 @@ impl Runner {
                     attempts.last_error = Some(failure.into());
                 }
                 // Without a connection for the first attempt, fail fast.
-                Err(error) if attempts.last_error.is_none() => return Err(error),
-                // After a failed attempt, continue: only a retry can find out whether it took effect.
+                Err(error) if is_first_attempt => return Err(error),
+                // Without a connection for a retry, continue: only a retry can find out whether an
+                // earlier attempt took effect.
                 Err(error) => attempts.last_error = Some(error),
             }
             time::sleep(self.add_jitter(backoff)).await;

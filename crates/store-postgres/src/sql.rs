@@ -15,13 +15,26 @@ use petstore_store::{
 use tokio_postgres::Row;
 
 use super::{
-    PostgresStore, journal, numbering,
-    pool::{Access, Connection},
+    PostgresStore,
+    connection::Connection,
+    journal, numbering,
+    pool::Access,
     requests,
     store_area::lists::PLANS,
     transaction::in_transaction,
     write_attempts::{RetriedWrite, TokenWrite},
 };
+
+/// The time limit for counting all animals, including retries.
+const COUNT_LIMIT: Duration = Duration::from_mins(1);
+
+/// The beginning of a transaction that counts whole tables: with a time limit that is long enough,
+/// and with sequential scans, which sessions otherwise disable.
+const BEGIN_TO_COUNT: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = '60s';
+    SET LOCAL enable_seqscan = on";
+
+/// The beginning of a transaction whose statements all read from one snapshot.
+const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
 
 impl Sql for Connection {
     type Error = Failure;
@@ -143,17 +156,6 @@ impl Sql for Connection {
     }
 }
 
-/// The time limit for counting all animals, including retries.
-const COUNT_LIMIT: Duration = Duration::from_mins(1);
-
-/// The beginning of a transaction that counts whole tables: with a time limit that is long enough, and
-/// with sequential scans, which sessions otherwise disable.
-const BEGIN_TO_COUNT: &str = "BEGIN READ ONLY; SET LOCAL statement_timeout = '60s';
-    SET LOCAL enable_seqscan = on";
-
-/// The beginning of a transaction whose statements all read from one snapshot.
-const BEGIN_SNAPSHOT: &str = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY";
-
 impl Database for PostgresStore {
     type Sql = Connection;
 
@@ -181,10 +183,10 @@ impl Database for PostgresStore {
         self.log_state().map_ok(drop).boxed()
     }
 
-    fn read<W: SharedValue, T: SharedValue>(
+    fn read<I: SharedValue, T: SharedValue>(
         &self,
-        input: W,
-        work: Work<Connection, W, T>,
+        input: I,
+        work: Work<Connection, I, T>,
     ) -> StoreFuture<'_, T> {
         self.runner
             .run(Access::Read, input, move |connection, input| {
@@ -193,13 +195,14 @@ impl Database for PostgresStore {
             .boxed()
     }
 
-    fn read_slowly<W: SharedValue, T: SharedValue>(
+    fn read_slowly<I: SharedValue, T: SharedValue>(
         &self,
         kind: SlowRead,
-        input: W,
-        work: Work<Connection, W, T>,
+        input: I,
+        work: Work<Connection, I, T>,
     ) -> StoreFuture<'_, T> {
-        // Only counts take so long that they need a higher time limit.
+        // The server runs slow reads of all kinds at the same time as others. Only counts need
+        // special treatment: they take so long that they need a higher time limit.
         if kind != SlowRead::Counts {
             return self.read(input, work);
         }
@@ -216,11 +219,11 @@ impl Database for PostgresStore {
     }
 
     /// The kind does not matter, because the server runs reads of all kinds at the same time.
-    fn search<W: SharedValue, T: SharedValue>(
+    fn search<I: SharedValue, T: SharedValue>(
         &self,
         _: SlowRead,
-        input: W,
-        work: Work<Connection, W, T>,
+        input: I,
+        work: Work<Connection, I, T>,
     ) -> StoreFuture<'_, T> {
         self.runner
             .run(Access::Read, input, move |connection, input| {
@@ -229,10 +232,10 @@ impl Database for PostgresStore {
             .boxed()
     }
 
-    fn write<W: SharedValue, T: SharedValue>(
+    fn write<I: SharedValue, T: SharedValue>(
         &self,
-        input: W,
-        work: Work<Connection, W, T>,
+        input: I,
+        work: Work<Connection, I, T>,
     ) -> StoreFuture<'_, T> {
         let write = RetriedWrite::new(input);
         self.runner
@@ -242,10 +245,10 @@ impl Database for PostgresStore {
             .boxed()
     }
 
-    fn write_once<W: SharedValue, T: SharedValue, R: SharedValue>(
+    fn write_once<I: SharedValue, T: SharedValue, R: SharedValue>(
         &self,
-        input: W,
-        work: Work<Connection, W, WorkOutcome<i64, R>>,
+        input: I,
+        work: Work<Connection, I, WorkOutcome<i64, R>>,
         read_result: Work<Connection, i64, T>,
     ) -> StoreFuture<'_, WorkOutcome<T, R>> {
         let write = TokenWrite {

@@ -4,7 +4,7 @@
 use parking_lot::Mutex;
 use petstore_store::drivers::postgres::Failure;
 
-use super::pool::Connection;
+use super::connection::Connection;
 
 /// The statement that draws the number of a new series.
 const NEXT_SERIES: &str = "SELECT nextval('pets_token_series')";

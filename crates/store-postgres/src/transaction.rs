@@ -3,7 +3,7 @@
 use futures_util::FutureExt;
 use petstore_store::{admin::Work, drivers::postgres::Failure};
 
-use super::pool::Connection;
+use super::connection::Connection;
 
 /// An open transaction. It is rolled back if it is dropped before it is committed.
 pub(super) struct Transaction<'c> {
@@ -50,11 +50,11 @@ impl Drop for Transaction<'_> {
 }
 
 /// Runs `work` in a transaction that the statement `begin` opens, and commits it.
-pub(super) async fn in_transaction<W: Sync, T>(
+pub(super) async fn in_transaction<I: Sync, T>(
     begin: &str,
     connection: &mut Connection,
-    input: &W,
-    work: Work<Connection, W, T>,
+    input: &I,
+    work: Work<Connection, I, T>,
 ) -> Result<T, Failure> {
     let transaction = Transaction::begin(connection, begin).await?;
     let value = work(transaction.connection, input).await?;

@@ -24,8 +24,10 @@ const KEEPALIVE_RETRIES: u32 = 3;
 /// The port of a server if the URL does not name one.
 const DEFAULT_PORT: u16 = 5432;
 
-/// The address of a cluster: `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?OPTIONS`, as in
-/// libpq. `Debug` and `Display` show neither the password nor the options.
+/// The address of a cluster, as in libpq:
+/// `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?OPTIONS`.
+///
+/// `Debug` and `Display` show neither the password nor the options.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PostgresUrl {
     servers: Vec<Config>,
@@ -68,8 +70,10 @@ impl PostgresUrl {
             None => (address, ""),
         };
         // `user_info` is `USER:PASSWORD@`, including the `@`, so it can stand in front of each host.
-        let user_info_length = authority.rfind('@').map_or(0, |position| position + 1);
-        let (user_info, hosts) = authority.split_at(user_info_length);
+        let (user_info, hosts) = match authority.rfind('@') {
+            Some(at_sign) => authority.split_at(at_sign + 1),
+            None => ("", authority),
+        };
         if user_info.trim_end_matches('@').contains('@') {
             return Err("write an @ in the user name or password as %40".to_owned());
         }
@@ -81,7 +85,7 @@ impl PostgresUrl {
                 "postgres://{user_info}{host}{path}?{}",
                 options.driver_query
             );
-            servers.push(server_configuration(&url, options.ssl_mode)?);
+            servers.push(parse_server(&url, options.ssl_mode)?);
         }
         Ok(Self {
             servers,
@@ -109,6 +113,8 @@ impl PostgresUrl {
     }
 }
 
+/// Shows the URL in messages and in the log, where the password must not appear. This is a text for
+/// people: it is not always a valid URL.
 impl fmt::Display for PostgresUrl {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("postgres://")?;
@@ -123,6 +129,7 @@ impl fmt::Display for PostgresUrl {
             match server.get_hosts().first() {
                 Some(Host::Tcp(name)) => formatter.write_str(name)?,
                 Some(Host::Unix(path)) => write!(formatter, "{}", path.display())?,
+                // `parse_server` rejects a URL without a host.
                 None => {}
             }
             match server.get_ports().first() {
@@ -173,7 +180,7 @@ impl Options {
     /// For example, `sslmode=require&sslrootcert=%2Fca.pem&connect_timeout=1` becomes the mode
     /// [`SslMode::Require`], the path `/ca.pem`, and the query `connect_timeout=1` for the driver.
     fn parse(query: &str) -> Result<Self, String> {
-        let mut ssl_mode = None;
+        let mut ssl_mode: Option<SslMode> = None;
         let mut root_certificate = None;
         let mut driver_options = Vec::new();
         for option in query.split('&').filter(|option| !option.is_empty()) {
@@ -189,9 +196,12 @@ impl Options {
         // earlier releases accepted it.
         if root_certificate.as_deref() == Some("system") {
             root_certificate = None;
-            let mode = *ssl_mode.get_or_insert(SslMode::VerifyFull);
-            if !matches!(mode, SslMode::VerifyCa | SslMode::VerifyFull) {
-                return Err("sslrootcert=system needs sslmode=verify-full".to_owned());
+            match ssl_mode {
+                None => ssl_mode = Some(SslMode::VerifyFull),
+                Some(SslMode::VerifyCa | SslMode::VerifyFull) => {}
+                Some(_) => {
+                    return Err("sslrootcert=system needs sslmode=verify-full".to_owned());
+                }
             }
         }
         let ssl_mode = ssl_mode.unwrap_or_default();
@@ -213,8 +223,8 @@ fn decode_option(name: &str, value: &str) -> Result<String, String> {
 
 /// Parses the URL of one server into the driver's configuration, and adds the timeouts and requirements
 /// of this store. The error is a message for the operator.
-fn server_configuration(url: &str, ssl_mode: SslMode) -> Result<Config, String> {
-    let mut configuration = Config::from_str(url).map_err(|error| invalid_url(&error))?;
+fn parse_server(url: &str, ssl_mode: SslMode) -> Result<Config, String> {
+    let mut configuration = Config::from_str(url).map_err(|error| explain_invalid_url(&error))?;
     if configuration.get_hosts().is_empty() {
         return Err("a PostgreSQL URL must name a host: postgres://USER@HOST/DATABASE".to_owned());
     }
@@ -240,7 +250,7 @@ fn server_configuration(url: &str, ssl_mode: SslMode) -> Result<Config, String> 
 }
 
 /// Returns the message about a URL that the driver rejects.
-fn invalid_url(error: &tokio_postgres::Error) -> String {
+fn explain_invalid_url(error: &tokio_postgres::Error) -> String {
     // The source of the error names an option at most, never a value, so this cannot reveal a password.
     let reason = match error.source() {
         Some(source) => source.to_string(),

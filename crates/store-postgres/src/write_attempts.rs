@@ -1,12 +1,12 @@
-//! The attempts of writes, which must not take effect twice, even if the response to an earlier attempt
-//! was lost.
+//! The attempts of writes. A write must not take effect twice, even if the response to an earlier
+//! attempt was lost.
 
 use petstore_store::{
     admin::{Parameters, Sql, Work, WorkOutcome},
     drivers::postgres::Failure,
 };
 
-use super::{pool::Connection, transaction::Transaction};
+use super::{connection::Connection, transaction::Transaction};
 
 /// The statement that claims the token of a write, as a remembered request with caller 0. It waits for a
 /// concurrent attempt of the same write, and inserts no row if that attempt commits.
@@ -15,8 +15,8 @@ const CLAIM_TOKEN: &str = "
     SELECT 0, $1, 'administration', decode(repeat('00', 32), 'hex'), 0, '',
         floor(extract(epoch FROM now()))::bigint, coalesce(max(number), 0) FROM idempotency_marks
     ON CONFLICT (caller, key) DO NOTHING";
-/// The statement that stores the number that a write returned with its token, in the column `location`,
-/// which such a request does not use.
+/// The statement that stores the number that a write returned, with the token of the write. It uses
+/// the column `location`, because such a request has no location.
 const SAVE_RESULT: &str = "UPDATE requests SET location = $2 WHERE caller = 0 AND key = $1";
 /// The query for the number that [`SAVE_RESULT`] has stored.
 const READ_RESULT: &str = "SELECT location::bigint FROM requests WHERE caller = 0 AND key = $1";
@@ -25,13 +25,13 @@ const READ_RESULT: &str = "SELECT location::bigint FROM requests WHERE caller = 
 const KEY_CONSTRAINT: &str = "requests_pkey";
 
 /// A write that takes effect only once, even if it is attempted several times.
-pub(super) struct TokenWrite<W> {
-    pub(super) input: W,
+pub(super) struct TokenWrite<I> {
+    pub(super) input: I,
     /// The random token under which the write and its result are remembered.
     pub(super) token: String,
 }
 
-impl<W> TokenWrite<W> {
+impl<I> TokenWrite<I> {
     /// Runs `work` in a transaction, unless an earlier attempt has already committed it.
     ///
     /// `work` returns a number, such as the id of a new row, which is stored with the token. From this
@@ -39,7 +39,7 @@ impl<W> TokenWrite<W> {
     pub(super) async fn attempt<T, R>(
         &self,
         connection: &mut Connection,
-        work: Work<Connection, W, WorkOutcome<i64, R>>,
+        work: Work<Connection, I, WorkOutcome<i64, R>>,
         read_result: Work<Connection, i64, T>,
     ) -> Result<WorkOutcome<T, R>, Failure> {
         let transaction = Transaction::begin(connection, "BEGIN").await?;
@@ -71,10 +71,11 @@ impl<W> TokenWrite<W> {
     async fn run_and_save<R>(
         &self,
         connection: &mut Connection,
-        work: Work<Connection, W, WorkOutcome<i64, R>>,
+        work: Work<Connection, I, WorkOutcome<i64, R>>,
     ) -> Result<WorkOutcome<i64, R>, Failure> {
         let outcome = match work(connection, &self.input).await {
             Ok(outcome) => outcome,
+            // The next attempt finds the other request.
             Err(failure) if failure.is_duplicate(KEY_CONSTRAINT) => return Err(Failure::Raced),
             Err(failure) => return Err(failure),
         };
@@ -87,15 +88,15 @@ impl<W> TokenWrite<W> {
 }
 
 /// A write that needs no token, because running it again has the same effect.
-pub(super) struct RetriedWrite<W> {
-    input: W,
+pub(super) struct RetriedWrite<I> {
+    input: I,
     /// Whether there was an earlier attempt. It may have committed.
     is_retry: bool,
 }
 
-impl<W: Sync> RetriedWrite<W> {
+impl<I: Sync> RetriedWrite<I> {
     /// Creates a write that was not attempted yet.
-    pub(super) fn new(input: W) -> Self {
+    pub(super) fn new(input: I) -> Self {
         Self {
             input,
             is_retry: false,
@@ -107,7 +108,7 @@ impl<W: Sync> RetriedWrite<W> {
     pub(super) async fn attempt<T>(
         &mut self,
         connection: &mut Connection,
-        work: Work<Connection, W, T>,
+        work: Work<Connection, I, T>,
     ) -> Result<T, Failure> {
         let transaction = Transaction::begin(connection, "BEGIN").await?;
         if self.is_retry {

@@ -14,7 +14,7 @@ use futures_util::{
 use petstore_store::columns::Value;
 use tokio_postgres::{Client, Error, Statement, types::ToSql};
 
-use super::pool::Connection;
+use super::connection::Connection;
 
 /// A statement that writes many rows. Each of its parameters is an array with the values of one column.
 pub(super) struct Write<'v> {

@@ -10,7 +10,10 @@ use petstore_store::{
     check::{self, Checkup, DISAGREEMENTS, RowCheck},
     check_rows::{check_api_keys, check_values, report_rows},
 };
-use rusqlite::{Row, types::Type};
+use rusqlite::{
+    Row,
+    types::{Type, ValueRef},
+};
 
 use super::{
     connection::Connection,
@@ -33,6 +36,15 @@ const EXHAUSTED_SEQUENCES: &str = "SELECT name FROM sqlite_sequence WHERE seq > 
 /// replaces the `{}`.
 const SEQUENCE_PROBLEM: &str = "sqlite_sequence does not contain the last id of {}";
 
+/// A step of the check. It adds its problems to the report.
+type Step = fn(&mut Connection, &mut Checkup) -> rusqlite::Result<()>;
+
+/// A sequence of identifiers, and a table whose rows got their identifiers from it.
+struct Sequence {
+    name: &'static str,
+    table: &'static str,
+}
+
 /// Checks the whole database at `path` for `petstore check`, without changing it.
 pub fn check(path: &Path) -> Result<Checkup, OpenError> {
     let mut database = opening::open_to_check(path)?;
@@ -40,7 +52,7 @@ pub fn check(path: &Path) -> Result<Checkup, OpenError> {
         .map_err(|error| opening::open_error(&path.display().to_string(), error))
 }
 
-/// Runs the checks that a copy must pass, and also the checks that only `petstore check` reports.
+/// Runs the checks that a copy must pass, and those whose problems only `petstore check` reports.
 fn check_database(database: &mut CheckedDatabase) -> rusqlite::Result<Checkup> {
     let connection = &mut database.connection;
     let mut checkup = check_current_version(connection)?;
@@ -50,9 +62,6 @@ fn check_database(database: &mut CheckedDatabase) -> rusqlite::Result<Checkup> {
     }
     Ok(checkup)
 }
-
-/// A step of the check. It adds its problems to the report.
-type Step = fn(&mut Connection, &mut Checkup) -> rusqlite::Result<()>;
 
 /// Runs the checks that a copy must pass. The database must have the schema version of this release.
 pub(super) fn check_current_version(connection: &mut Connection) -> rusqlite::Result<Checkup> {
@@ -151,7 +160,7 @@ fn check_animals(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite
     let mut invalid_animals = 0;
     while let Some(row) = rows.next()? {
         checkup.animals += 1;
-        if let Some(problem) = validate_animal(row)? {
+        if let Some(problem) = find_problem(row)? {
             invalid_animals += 1;
             if invalid_animals <= MAX_REPORTED_ANIMALS {
                 checkup.problems.push(problem);
@@ -169,22 +178,16 @@ fn check_animals(connection: &mut Connection, checkup: &mut Checkup) -> rusqlite
 
 /// Returns the problem of an animal that the service could not read or would have rejected; `None` if
 /// the animal is valid.
-fn validate_animal(row: &Row<'_>) -> rusqlite::Result<Option<String>> {
+fn find_problem(row: &Row<'_>) -> rusqlite::Result<Option<String>> {
     let id: i64 = row.get(0)?;
-    let name = row.get_ref(1)?.as_str().ok();
-    let category_id = row.get_ref(2)?.data_type();
-    let status = row.get_ref(3)?.as_str().ok();
+    let category_type = row.get_ref(2)?.data_type();
     let problem = if PetId::new(id).is_none() {
         "has an invalid id"
-    } else if name.is_none() {
-        "has a name that is not Unicode text"
-    } else if name.is_some_and(|name| name.len() > PetName::MAX_LENGTH) {
-        "has a name of more than 64 KiB"
-    } else if name.is_some_and(|name| PetName::new(name.to_owned()).is_none()) {
-        "has a name with U+0000"
-    } else if category_id != Type::Integer {
+    } else if let Some(problem) = find_name_problem(row.get_ref(1)?) {
+        problem
+    } else if category_type != Type::Integer {
         "has a category that is not an integer"
-    } else if status.is_none_or(|status| status.parse::<PetStatus>().is_err()) {
+    } else if !is_status(row.get_ref(3)?) {
         "has an invalid status"
     } else {
         return Ok(None);
@@ -192,10 +195,26 @@ fn validate_animal(row: &Row<'_>) -> rusqlite::Result<Option<String>> {
     Ok(Some(format!("animal {id} {problem}")))
 }
 
-/// A sequence of identifiers, and a table whose rows got their identifiers from it.
-struct Sequence {
-    name: &'static str,
-    table: &'static str,
+/// Returns the problem of a name; `None` if the name is valid.
+fn find_name_problem(value: ValueRef<'_>) -> Option<&'static str> {
+    let Ok(name) = value.as_str() else {
+        return Some("has a name that is not Unicode text");
+    };
+    if name.len() > PetName::MAX_LENGTH {
+        return Some("has a name of more than 64 KiB");
+    }
+    if PetName::new(name.to_owned()).is_none() {
+        return Some("has a name with U+0000");
+    }
+    None
+}
+
+/// Whether a value is the text of a status.
+fn is_status(value: ValueRef<'_>) -> bool {
+    match value.as_str() {
+        Ok(text) => text.parse::<PetStatus>().is_ok(),
+        Err(_) => false,
+    }
 }
 
 /// Reports each sequence that is below the highest identifier of its table, and so would assign that
@@ -209,8 +228,8 @@ fn report_low_sequences(
     for Sequence { name, table } in sequences {
         selections.push(format!("SELECT '{name}', max(id) FROM {table}"));
     }
-    // Each name has one `id`, so the `id` of its group is clear. `max(seq)` is null if the sequence
-    // has no row at all, and would begin at 1 again.
+    // `id` need not be in GROUP BY: `highest` has one row for each name, so all rows of a group
+    // have the same `id`. `max(seq)` is null for a sequence without a row, which would begin at 1 again.
     let statement = format!(
         "WITH highest (name, id) AS ({})
         SELECT name FROM highest LEFT JOIN sqlite_sequence USING (name)
@@ -275,9 +294,8 @@ fn check_agreement_and_values(
     Ok(())
 }
 
-/// Finds rows with values that no release ever writes, and exhausted sequences. Such rows do not prevent
-/// a complete copy of the database, so this step is not part of
-/// [`check_current_version`].
+/// Finds rows with values that no release ever writes, and exhausted sequences. They do not prevent
+/// a complete copy of the database, so this step is not part of [`check_current_version`].
 fn check_impossible_values(
     connection: &mut Connection,
     checkup: &mut Checkup,

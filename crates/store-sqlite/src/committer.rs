@@ -12,8 +12,8 @@ use super::{
 
 /// A queued write, or a write in a transaction that is not yet committed.
 pub(super) trait Job: Send {
-    /// Runs the write in the open transaction, and keeps its result. May be called again after the
-    /// transaction was undone. The new result then replaces the old one.
+    /// Runs the write in the open transaction, and keeps its result. If the transaction is undone,
+    /// this may be called again, and the new result replaces the old one.
     fn run(&mut self, connection: &mut Connection, newest: &mut Newest);
 
     /// Sends the result of the write to its caller, once the result of the commit is known.

@@ -15,7 +15,7 @@ pub use self::content::{CopiedContent, CopiedDatabase};
 use self::{content::copy_content, partial_file::PartialFile, replacement::prepare_replacement};
 use super::{
     copy_error::CopyError,
-    file_identity::{files_of, is_companion, is_same_file, remove},
+    file_identity::{files_of, is_companion, is_same_file, remove_database},
     opening,
 };
 
@@ -26,10 +26,10 @@ use super::{
 /// `restore_context`, the copy begins a new epoch of the log, and records the restore as an act if it
 /// has the schema of this release.
 ///
-/// The copy is first written next to `target_path`, under a name that contains the random `number`. If
-/// the process is killed, that file stays behind. At any moment, even after a power cut, the target is
-/// either the old file or the complete copy. An old database of several files always remains complete
-/// under its own name or under the name of its hard links.
+/// The copy is first written next to `target_path`, under a name that contains the random `number`.
+/// If the process is killed, that file stays behind. At any moment, even after a power cut, the
+/// target is either the old file or the complete copy. If the old database has several files, it
+/// always remains complete, under its own name or under the name of its hard links.
 ///
 /// # Errors
 ///
@@ -50,7 +50,8 @@ pub fn copy(
     let replaced_database = prepare_replacement(target_path)?;
     let partial_file = PartialFile::create(target_path, number)
         .map_err(|error| CopyError::from_write(target_path, error))?;
-    let content = copy_content(partial_file.path(), &source, restore_context, || {})
+    let no_callback = || {};
+    let content = copy_content(partial_file.path(), &source, restore_context, no_callback)
         .map_err(|problem| problem.into_copy_error(source_path, target_path))?;
 
     // The service at the target must be able to write to a restored database. A backup belongs to the
@@ -73,8 +74,8 @@ pub fn copy(
     })
 }
 
-/// Rejects a target that is one of the files of the source. Unless `replace` is set, also rejects a
-/// target at which a file exists, be it a companion file.
+/// Rejects a target that is one of the files of the source. Unless `replace` is set, rejects a
+/// target that exists, or has companion files.
 fn check_target(source_path: &Path, target_path: &Path, replace: bool) -> Result<(), CopyError> {
     // SQLite keeps the companion files next to the file itself, not next to a link to it. The source is
     // open, so resolving its path fails only if somebody has just removed it.
@@ -96,7 +97,7 @@ fn check_target(source_path: &Path, target_path: &Path, replace: bool) -> Result
         .find(|path| path.symlink_metadata().is_ok());
     match existing_file {
         Some(path) if !replace => Err(CopyError::Exists(path.display().to_string())),
-        _ => Ok(()),
+        Some(_) | None => Ok(()),
     }
 }
 
@@ -109,7 +110,7 @@ pub fn copy_into(
     target_path: &Path,
     after_copy: impl FnOnce(),
 ) -> Result<CopiedContent, CopyError> {
-    remove(target_path);
+    remove_database(target_path);
     create_file(target_path, None).map_err(|error| CopyError::from_write(target_path, error))?;
     let source = opening::open_read_only(source_path, OpenMode::AsIs)?;
     copy_content(target_path, &source, None, after_copy)

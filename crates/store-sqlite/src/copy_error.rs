@@ -1,7 +1,5 @@
 //! The error of a failed copy of a database.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::{io, path::Path, sync::Arc};
 
 use petstore_store::{Cause, OpenError};
@@ -12,8 +10,15 @@ pub enum CopyError {
     /// The source, or the database to replace, cannot be opened.
     #[error(transparent)]
     Open(#[from] OpenError),
+    /// The source is damaged.
     #[error("{path} is damaged ({what}) and was not copied")]
-    Damaged { path: String, what: String },
+    Damaged {
+        /// The path of the source.
+        path: String,
+        /// The damage.
+        what: String,
+    },
+    /// The target exists, and the caller does not want to replace it.
     #[error("{0} already exists; --force replaces it")]
     Exists(String),
     /// Another process has the database open.
@@ -34,16 +39,30 @@ pub enum CopyError {
         "cannot write the WAL of {path} into the database, which is necessary before it is replaced: \
          {cause}. Nothing was changed; remove the cause and repeat the command"
     )]
-    Checkpoint { path: String, cause: Cause },
+    Checkpoint {
+        /// The path of the database to replace.
+        path: String,
+        /// The error of the checkpoint.
+        cause: Cause,
+    },
+    /// The copy cannot be written.
     #[error("cannot write {path}: {cause}")]
-    Write { path: String, cause: Cause },
+    Write {
+        /// The path of the target.
+        path: String,
+        /// The error of SQLite or of the file system.
+        cause: Cause,
+    },
     /// The copy could not be renamed to its target, and the old database could not get its name back.
     #[error(
         "cannot write {path}: {cause}; the old database is now {kept_path}, with its WAL next to it"
     )]
     OldDatabaseMoved {
+        /// The path of the target.
         path: String,
+        /// The path at which the old database is now.
         kept_path: String,
+        /// The error that prevented the renaming.
         cause: Cause,
     },
     /// The copy is at its target, but the directory could not be synced.
@@ -51,7 +70,12 @@ pub enum CopyError {
         "{path} is the copy now, but it cannot be synced to the disk: {cause}. \
          After a power cut, the old database may be back; repeat the command"
     )]
-    NotSynced { path: String, cause: Cause },
+    NotSynced {
+        /// The path of the target.
+        path: String,
+        /// The error of the sync.
+        cause: Cause,
+    },
 }
 
 impl CopyError {

@@ -1,7 +1,5 @@
-//! Reacts to database files that another program has removed, replaced or changed while they are open:
-//! logs what happened, and makes the service shut down unless the file may come back.
-
-use std::mem;
+//! Distrusts the open database files once another program has removed, replaced or changed one of
+//! them. Logs what happened, and makes the service shut down unless the file may come back.
 
 use rusqlite::config::DbConfig;
 use tokio::sync::watch;
@@ -12,14 +10,14 @@ use super::{
     file::{ChangeKind, ExternalChange, Files},
 };
 
-/// A receiver for the change that makes the store unusable. Its value is `None` until such a change is
-/// found.
+/// A receiver for the change that makes the store unusable. Its value is `None` until such a change
+/// is found.
 pub(super) type FatalChangeReceiver = watch::Receiver<Option<ExternalChange>>;
 
 /// The handler for changes of the files by other programs. It reports each change only once.
 #[derive(Default)]
 pub(super) struct ExternalChangeHandler {
-    /// Whether the current change was logged.
+    /// Whether the change that the last check has found was logged, be it fatal or not.
     is_reported: bool,
     /// The sender of the change that makes the store unusable.
     fatal_change: watch::Sender<Option<ExternalChange>>,
@@ -31,37 +29,47 @@ impl ExternalChangeHandler {
         self.fatal_change.subscribe()
     }
 
-    /// Handles the change that the last check of `files` has found, if any. Logs it once, and sends it
-    /// as the fatal change.
+    /// Handles the change that the last check of `files` has found, if any.
     ///
-    /// A missing database file is not fatal: it may come back, and until then, only this process can
-    /// read its content.
+    /// * A missing database file is only logged, once: it may come back, and until then, only this
+    ///   process can read its content.
+    /// * Any other change is logged, and sent as the fatal change. After that, this does nothing.
+    /// * If there is no change, a file that was missing is back.
     pub(super) fn handle_change(&mut self, connection: &Connection, files: &Files) {
         let Some(change) = files.external_change() else {
-            if mem::take(&mut self.is_reported) {
-                info!(
-                    "{} is back; animals can be added again",
-                    files.path().display()
-                );
-            }
+            self.report_return(files);
             return;
         };
-        if self.fatal_change.borrow().is_some() {
+        let has_fatal_change = self.fatal_change.borrow().is_some();
+        if has_fatal_change {
             return;
         }
 
         let loss = Loss::new(change, files);
-        // Every check finds a missing file again. Any other loss occurs once, perhaps after the file was
-        // reported as missing.
-        if loss != Loss::DatabaseMissing || !self.is_reported {
-            let advice = loss.advice();
-            error!("animals can no longer be added, because {change}. {advice}");
+        let may_come_back = loss == Loss::DatabaseMissing;
+        // Every check finds a missing file again. Any other loss occurs once, perhaps after the
+        // file was reported as missing.
+        if may_come_back && self.is_reported {
+            return;
         }
+        let advice = loss.advice();
+        error!("animals can no longer be added, because {change}. {advice}");
         self.is_reported = true;
-        if loss != Loss::DatabaseMissing {
+        if !may_come_back {
             loss.protect_wal(connection);
             self.fatal_change.send_replace(Some(change.clone()));
         }
+    }
+
+    /// Logs that the missing database file is back, if it was reported as missing.
+    fn report_return(&mut self, files: &Files) {
+        if self.is_reported {
+            info!(
+                "{} is back; animals can be added again",
+                files.path().display()
+            );
+        }
+        self.is_reported = false;
     }
 }
 
@@ -72,7 +80,7 @@ enum Loss {
     DatabaseMissing,
     /// The name of the WAL is gone, but the open file is complete.
     WalName,
-    /// The `-shm` file is gone.
+    /// The `-shm` file, which is the index of the WAL, is gone.
     Index,
     /// Content may be lost.
     Content,
@@ -82,6 +90,7 @@ impl Loss {
     /// Determines what is lost because of a change.
     fn new(change: &ExternalChange, files: &Files) -> Self {
         match change.kind {
+            // A file that cannot be examined, such as in an unreadable folder, counts as missing.
             ChangeKind::DatabaseGone if !files.path().exists() => Self::DatabaseMissing,
             ChangeKind::WalGone if files.can_checkpoint() => Self::WalName,
             ChangeKind::IndexGone => Self::Index,
@@ -92,20 +101,23 @@ impl Loss {
         }
     }
 
-    /// Makes sure that the content of the WAL is neither lost, nor written into a file to which it does
-    /// not belong.
+    /// Makes sure that the content of the WAL is neither lost, nor written into a file to which it
+    /// does not belong.
     fn protect_wal(self, connection: &Connection) {
         match self {
+            // If the file comes back, the WAL belongs to it as before.
             Self::DatabaseMissing => {}
             Self::WalName => {
-                // Save the content of the WAL now. Pages that cannot be written yet, because of readers
-                // or an error, are written when the last connection closes.
+                // Save the content of the WAL now. The result does not matter: pages that cannot be
+                // written yet, because of readers or an error, are written when the last connection
+                // closes.
                 let _ = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
             }
             Self::Index | Self::Content => {
                 // The WAL must stay as it is, because its content belongs to the original database
                 // file. So closing the last connection must not run a checkpoint.
                 let no_checkpoint = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+                // SQLite fails only if it does not know the setting.
                 let _ = connection.set_db_config(no_checkpoint, true);
             }
         }
@@ -139,17 +151,17 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::{file_identity::companion, opening::open_for_writing};
+    use crate::{file_identity::companion_path, opening::open_for_writing};
     use petstore_store::OpenMode;
 
     #[test]
-    fn a_wal_without_a_name_is_written_into_the_database_only_if_that_is_still_there() {
+    fn a_wal_without_a_name_is_written_only_into_a_database_that_is_still_there() {
         for is_there in [true, false] {
             let directory = tempfile::TempDir::new().unwrap();
             let path = directory.path().join("petstore.db");
             let database = open_for_writing(&path, OpenMode::CreateAndMigrate).unwrap();
             let mut files = Files::open(&path, database.wal_index).unwrap();
-            fs::remove_file(companion(&path, "-wal")).unwrap();
+            fs::remove_file(companion_path(&path, "-wal")).unwrap();
             assert_eq!(files.check().unwrap_err().kind, ChangeKind::WalGone);
             if !is_there {
                 fs::remove_file(&path).unwrap();

@@ -17,7 +17,7 @@ use std::{
 use petstore_store::StoreError;
 
 use super::{
-    file_identity::{FileIdentity, companion, keep_open},
+    file_identity::{FileIdentity, companion_path, keep_open},
     wal_frames::{Frame, IncompleteWal, find_last_frame},
     wal_index::{CheckpointProgress, FileVersion, WalIndex},
 };
@@ -50,7 +50,7 @@ pub(super) struct Files {
 struct OpenFile {
     path: PathBuf,
     /// The path as a C string, for system calls.
-    name: CString,
+    c_path: CString,
     file: Arc<File>,
     identity: FileIdentity,
 }
@@ -102,8 +102,8 @@ impl Files {
     /// Records the files of the database at `path`, which must be open.
     pub(super) fn open(path: &Path, wal_index: WalIndex) -> io::Result<Self> {
         let path = path.canonicalize()?;
-        let wal = companion(&path, "-wal");
-        let index = companion(&path, "-shm");
+        let wal = companion_path(&path, "-wal");
+        let index = companion_path(&path, "-shm");
         Ok(Self {
             database: OpenFile::new(keep_open(&path)?, path)?,
             wal: OpenFile::new(Arc::new(File::open(&wal)?), wal)?,
@@ -187,7 +187,7 @@ impl Files {
         let have_names = self.database.size().is_some() && self.index.size().is_some();
         have_names
             && self
-                .find_last_frame(&self.wal_index.version(), wal_size)
+                .find_wal_end(&self.wal_index.version(), wal_size)
                 .is_ok()
     }
 
@@ -196,10 +196,13 @@ impl Files {
         let checkpoint_progress = self.wal_index.checkpoint_progress();
         let size = self.database.size().ok_or(ChangeKind::DatabaseGone)?;
         let wal_result = self.check_wal();
-        // If the `-shm` file is gone, processes that open the database now create another one, so no
-        // lock keeps them from writing into the other files. A missing WAL is reported first, because it
-        // is the greater loss.
-        if wal_result != Err(ChangeKind::WalGone) && self.index.size().is_none() {
+        // Report a missing WAL before a missing `-shm` file, because it is the greater loss.
+        if wal_result == Err(ChangeKind::WalGone) {
+            return wal_result;
+        }
+        // If the `-shm` file is gone, processes that open the database now create another one. So
+        // no lock keeps them from writing into the other files.
+        if self.index.size().is_none() {
             return Err(ChangeKind::IndexGone);
         }
         wal_result?;
@@ -241,7 +244,7 @@ impl Files {
 
     /// Finds the last frame of the WAL at this version; `None` if the WAL is empty. `wal_size` is the
     /// size of the WAL in bytes.
-    fn find_last_frame(
+    fn find_wal_end(
         &self,
         version: &FileVersion,
         wal_size: u64,
@@ -254,12 +257,12 @@ impl Files {
         loop {
             let version = self.wal_index.version();
             let wal_size = self.wal.size().ok_or(ChangeKind::WalGone)?;
-            if let Ok(last_frame) = self.find_last_frame(&version, wal_size) {
+            if let Ok(last_frame) = self.find_wal_end(&version, wal_size) {
                 self.last_frame = last_frame;
                 return Ok(());
             }
-            // If the version has changed, another process has committed or restarted the WAL between
-            // the two reads, so check again.
+            // The WAL looks incomplete, too, if another process commits to it or restarts it while
+            // this reads it. The version has then changed, so check again.
             if self.wal_index.version() == version {
                 return Err(ChangeKind::WalChanged);
             }
@@ -270,11 +273,11 @@ impl Files {
 impl OpenFile {
     /// Records the identity of an open file.
     fn new(file: Arc<File>, path: PathBuf) -> io::Result<Self> {
-        let name = CString::new(path.as_os_str().as_bytes())?;
+        let c_path = CString::new(path.as_os_str().as_bytes())?;
         let identity = FileIdentity::from_status(&rustix::fs::fstat(&file)?);
         Ok(Self {
             path,
-            name,
+            c_path,
             file,
             identity,
         })
@@ -283,7 +286,7 @@ impl OpenFile {
     /// Returns the size of the file; `None` if its path leads to another file or to none.
     fn size(&self) -> Option<u64> {
         // Avoid `Path::metadata`, which takes 500 instructions: every create calls this six times.
-        let status = rustix::fs::stat(&*self.name).ok()?;
+        let status = rustix::fs::stat(&*self.c_path).ok()?;
         if FileIdentity::from_status(&status) != self.identity {
             return None;
         }

@@ -61,27 +61,36 @@ fn has_companion_name(path: &Path) -> bool {
 
 /// Returns the path of the companion file with this suffix. For example, the suffix `-wal` gives the
 /// path of the WAL of the database at `path`.
-pub(super) fn companion(path: &Path, suffix: &str) -> PathBuf {
+pub(super) fn companion_path(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
 /// Returns the paths of all companion files of the database at `path`.
-pub(super) fn companions_of(path: &Path) -> [PathBuf; 3] {
-    COMPANION_SUFFIXES.map(|suffix| companion(path, suffix))
+pub(super) fn companion_paths(path: &Path) -> [PathBuf; 3] {
+    COMPANION_SUFFIXES.map(|suffix| companion_path(path, suffix))
 }
 
 /// Returns the paths of a database file and of its companion files. The database file is the first one.
 pub(super) fn files_of(path: &Path) -> [PathBuf; 4] {
-    let [wal, index, journal] = companions_of(path);
+    let [wal, index, journal] = companion_paths(path);
     [path.to_owned(), wal, index, journal]
 }
 
 /// Removes all files of a database. Ignores errors.
-pub fn remove(path: &Path) {
+pub fn remove_database(path: &Path) {
     for file_path in files_of(path) {
         let _ = fs::remove_file(file_path);
+    }
+}
+
+/// Removes a file. Does nothing if the file is missing.
+pub(super) fn remove_if_present(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(error),
     }
 }
 
@@ -117,6 +126,7 @@ pub(super) fn keep_open(path: &Path) -> io::Result<Arc<File>> {
         }
     }
     let file = Arc::new(File::open(path)?);
+    // Ask the open file for its identity, because the path may already lead to another file.
     kept_files.push(KeptFile {
         identity: FileIdentity::from_status(&rustix::fs::fstat(&file)?),
         file: Arc::clone(&file),

@@ -13,9 +13,9 @@ use std::{
 use rustix::process::{Flock, FlockType, fcntl_getlk};
 
 use super::{
-    file_identity::{companion, keep_open},
+    file_identity::{companion_path, keep_open},
     wal_frames::{is_complete, is_restarted, read_bytes},
-    wal_index::{INDEX_HEADER, IndexContent},
+    wal_index::{IndexContent, MAPPING_SIZE},
 };
 
 /// A range of bytes in a file.
@@ -39,11 +39,12 @@ const INDEX_LOCK: ByteRange = ByteRange {
     length: 1,
 };
 
-/// Whether another process has the database open with a different `-shm` file. No lock then protects
-/// the two processes from each other. The sign of this is that the database file is locked, but the
-/// `-shm` file is not.
+/// Whether another process has the database at `path` open with a different `-shm` file. No lock
+/// then protects the two processes from each other. The sign of this is that the database file is
+/// locked, but the `-shm` file is not. Follows links.
 pub(super) fn has_other_shm_file(path: &Path) -> io::Result<bool> {
-    let index = match keep_open(&companion(path, "-shm")) {
+    let path = &path.canonicalize()?;
+    let index = match keep_open(&companion_path(path, "-shm")) {
         // Without a `-shm` file, the database is not in WAL mode, or not yet.
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         result => result?,
@@ -63,46 +64,57 @@ fn is_locked(file: &File, range: ByteRange) -> io::Result<bool> {
     Ok(conflict.is_some())
 }
 
-/// Whether the WAL lacks transactions that were committed to it and are not in the database yet.
+/// Whether the WAL of the database at `path` lacks transactions that were committed to it and are
+/// not in the database yet. Follows links.
 ///
 /// The `-shm` file that the last process has left behind tells what the WAL should contain. Returns
-/// `false` if that file may be older than the WAL, as after a power cut.
+/// `false` if this is unknown, because there is no such file, or because it may be older than the
+/// WAL.
 pub(super) fn has_lost_transactions(path: &Path) -> bool {
-    let Ok(index) = keep_open(&companion(path, "-shm")) else {
+    let Ok(path) = path.canonicalize() else {
         return false;
     };
-    let wal = File::open(companion(path, "-wal")).ok();
+    let Ok(index) = keep_open(&companion_path(&path, "-shm")) else {
+        return false;
+    };
+    // A WAL that cannot be opened counts as missing.
+    let wal = File::open(companion_path(&path, "-wal")).ok();
     loop {
         let Some(content) = read_index(&index) else {
             return false;
         };
         let version = &content.version;
         let is_checkpointed = version.pages_in_wal() <= content.checkpointed_pages;
-        if is_checkpointed || !is_newer_than_boot(&index) {
+        if is_checkpointed {
             return false;
         }
-        if let Some(wal) = &wal
-            && (is_restarted(wal, version) || is_complete(wal, version))
-        {
+        // After a power cut, the `-shm` file may be older than the WAL.
+        if !is_newer_than_boot(&index) {
             return false;
         }
-        // If the content has changed in the meantime, another process is writing to the files, so
-        // check again.
-        if read_index(&index) == Some(content) {
+        let has_all_transactions = match &wal {
+            Some(wal) => is_restarted(wal, version) || is_complete(wal, version),
+            None => false,
+        };
+        if has_all_transactions {
+            return false;
+        }
+        let is_unchanged = read_index(&index).as_ref() == Some(&content);
+        if is_unchanged {
             return true;
         }
+        // Another process is writing to the files, so check again.
     }
 }
 
 /// Reads the beginning of the `-shm` file. Returns `None` if the file is too short, or if its header
 /// is just being written.
 fn read_index(index: &File) -> Option<IndexContent> {
-    let bytes = read_bytes::<INDEX_HEADER>(index, 0)?;
+    let bytes = read_bytes::<MAPPING_SIZE>(index, 0)?;
     IndexContent::parse(&bytes)
 }
 
-/// Whether a file was modified after the machine was booted. `false` if the time of the boot is
-/// unknown.
+/// Whether a file was modified after the machine was booted. Returns `false` if this is unknown.
 fn is_newer_than_boot(file: &File) -> bool {
     let Ok(modification_time) = file.metadata().and_then(|metadata| metadata.modified()) else {
         return false;

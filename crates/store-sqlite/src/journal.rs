@@ -27,9 +27,9 @@ use super::{connection::Connection, newest::Newest, transaction::resolve_now};
 ///
 /// The statement is short, because each use looks up the prepared statement by its text.
 ///
-/// It is a macro because only literals can be joined into a constant. For example, `append!("?3, ?4")`
-/// becomes `INSERT INTO changes (…) VALUES (?1, ?2, ?3, ?4)`.
-macro_rules! append {
+/// It is a macro because only literals can be joined into a constant. For example,
+/// `append_statement!("?3, ?4")` becomes `INSERT INTO changes (…) VALUES (?1, ?2, ?3, ?4)`.
+macro_rules! append_statement {
     ($values:literal) => {
         concat!(
             "INSERT INTO changes (latest_at, at, type, subject_id, version, pet_id, actor, actor_id, \
@@ -40,9 +40,10 @@ macro_rules! append {
     };
 }
 /// The statement that appends a change of any type.
-const APPEND: &str = append!("?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12");
+const APPEND: &str = append_statement!("?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12");
 /// The statement that appends the change that adds an animal.
-const APPEND_ADDED_PET: &str = append!("'pet.added', ?3, 1, ?3, ?4, ?5, ?6, ?7, NULL, ?8");
+const APPEND_ADDED_PET: &str =
+    append_statement!("'pet.added', ?3, 1, ?3, ?4, ?5, ?6, ?7, NULL, ?8");
 /// The query for the numbers of the first and the last change, and the epoch.
 pub(super) const STATE: &str = "SELECT coalesce((SELECT min(seq) FROM changes), 1),
     coalesce((SELECT max(seq) FROM changes), 0), epoch FROM change_log";
@@ -58,9 +59,9 @@ pub(super) const HISTORY: &str = concat!(
 pub(super) const PUBLIC_STATE: &str = "SELECT epoch, coalesce((SELECT max(seq) FROM changes), 0),
     (SELECT version FROM field_state), (SELECT version FROM profile), 0 FROM change_log";
 pub(super) const RETURNS: &str = returns!("changes WHERE seq > $1 AND seq <= $2");
-/// The query for the last change above $1 and below $2 such that this change and all changes before it
-/// are older than $3; $1 if there is none. It is a binary search over `latest_at`, which never
-/// decreases.
+/// The query for the last change above $1 and below $2 such that this change and all changes before
+/// it are older than $3. If there is no such change, the result is $1. The query is a binary search
+/// over `latest_at`, which never decreases.
 pub(super) const LAST_OLDER: &str = "WITH RECURSIVE search (low, high) AS (
         SELECT CAST($1 AS bigint), CAST($2 AS bigint)
         UNION ALL
@@ -97,10 +98,10 @@ pub(super) const CONFIRM_FIRST: &str = "UPDATE confirmed_time
 
 /// Deletes old changes and acts, like [`petstore_store::Journal::forget_changes`].
 ///
-/// A change is old if it comes before the first change with a time from `kept_from` to `kept_until`, in
-/// milliseconds. Acts follow the same rule. Deletes at most `limit` changes and at most `limit` acts.
-/// Returns the higher of the two numbers of deleted rows: if it reaches `limit`, there may be more to
-/// delete.
+/// A change is old if it comes before the first change with a time from `kept_from` to
+/// `kept_until`, in milliseconds. Acts follow the same rule. Deletes at most `limit` changes and at
+/// most `limit` acts. Returns the number of deleted changes or of deleted acts, whichever is
+/// higher. If it reaches `limit`, there may be more to delete.
 pub(super) fn forget_changes(
     connection: &Connection,
     kept_from: i64,
@@ -170,14 +171,14 @@ pub(super) fn append_added_pet(
 /// cursors, and ends all sessions and links of the staff, because some of them may have been ended after
 /// the backup was made.
 ///
-/// Records the restore as an act. If the database has the schema of an older release (`is_current` is
-/// false), its tables may not fit the act, so none is recorded.
+/// Records the restore as an act, but only if `has_current_schema`: the tables of an older release
+/// may not fit the act.
 pub(super) fn finish_restore(
     connection: &mut Connection,
     context: &WriteContext,
-    is_current: bool,
+    has_current_schema: bool,
 ) -> rusqlite::Result<()> {
-    // The first releases had neither a log nor staff.
+    // The first releases had neither a log nor staff. `None` stands for any attached database.
     if connection.table_exists(None, "change_log")? {
         renew_epoch(connection)?;
     }
@@ -185,7 +186,7 @@ pub(super) fn finish_restore(
         connection.execute("DELETE FROM staff_sessions", [])?;
         connection.execute("UPDATE staff SET link = NULL, link_until = NULL", [])?;
     }
-    if !is_current {
+    if !has_current_schema {
         return Ok(());
     }
     let subject = JournalSubject {
@@ -197,6 +198,7 @@ pub(super) fn finish_restore(
         subject,
         details: Vec::new(),
     };
+    // On SQLite, the future is ready at once.
     resolve_now(record_act(connection, &act, context).boxed())
 }
 

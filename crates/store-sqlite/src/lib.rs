@@ -44,7 +44,7 @@ pub use self::{
     check::check,
     copy::{CopiedContent, CopiedDatabase, copy, copy_into},
     copy_error::CopyError,
-    file_identity::{is_companion, remove},
+    file_identity::{is_companion, remove_database},
     load::SqliteLoad,
     store::SqliteStore,
     whole::{fields_of_new_database, snapshot},

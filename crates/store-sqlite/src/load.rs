@@ -4,7 +4,7 @@
 //! cannot add animals in the meantime. Its reads continue.
 
 use std::{
-    fs, io,
+    io,
     path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
@@ -30,7 +30,7 @@ use rusqlite::{ErrorCode, OpenFlags, config::DbConfig, params, params_from_iter}
 use super::{
     connection::Connection,
     file::Files,
-    file_identity::files_of,
+    file_identity::{files_of, remove_if_present},
     journal,
     migrations::{self, DatabaseKind},
     newest::Newest,
@@ -65,8 +65,8 @@ pub struct SqliteLoad {
     fields: FieldSet,
     /// The actor of the import, and the time at which its animals are added.
     context: WriteContext,
-    /// The guard of the new database, if this has created one. The last field, because it must be
-    /// dropped after the connection is closed.
+    /// The guard of the new database, if this has created one. It is the last field, because it
+    /// must be dropped after the connection is closed.
     new_database: NewDatabase,
 }
 
@@ -74,6 +74,13 @@ pub struct SqliteLoad {
 struct NewDatabase {
     /// The path of the database; `None` if it existed before, or is to be kept.
     path: Option<PathBuf>,
+}
+
+impl NewDatabase {
+    /// Keeps the files of the database.
+    fn keep(&mut self) {
+        self.path = None;
+    }
 }
 
 impl Drop for NewDatabase {
@@ -96,10 +103,7 @@ fn remove_if_empty(path: &Path) -> io::Result<()> {
     // Remove the database file, which is the first one, last. Otherwise, a failure midway could leave a
     // companion file without its database, which SQLite would use for the next database of that name.
     for file_path in files_of(&real_path).iter().rev() {
-        match fs::remove_file(file_path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+        remove_if_present(file_path)?;
     }
     Ok(())
 }
@@ -145,9 +149,13 @@ impl SqliteLoad {
             path: path_text.clone(),
             cause: Arc::new(error),
         })?;
-        opening::wait_for_locks(&mut connection, LOCK_TIMEOUT, || {})
-            .and_then(|()| connection.pragma_update(None, "cache_size", CACHE_SIZE))
-            .map_err(|error| opening::open_error(&path_text, error))?;
+        let to_open_error = |error| opening::open_error(&path_text, error);
+        let ignore_long_wait = || {};
+        opening::wait_for_locks(&mut connection, LOCK_TIMEOUT, ignore_long_wait)
+            .map_err(to_open_error)?;
+        connection
+            .pragma_update(None, "cache_size", CACHE_SIZE)
+            .map_err(to_open_error)?;
         Ok(Self {
             connection,
             files,
@@ -194,10 +202,10 @@ impl Load for SqliteLoad {
         };
         let mut new_pet = StorePet::new(id, pet.clone(), self.context.now);
         new_pet.fields = fields.clone();
-        self.add(&new_pet.into())
+        self.add_resource(&new_pet.into())
     }
 
-    fn add(&mut self, resource: &Resource) -> Result<(), StoreError> {
+    fn add_resource(&mut self, resource: &Resource) -> Result<(), StoreError> {
         self.summary.add_resource(resource);
         store_fields::insert_owners(&self.connection, &self.fields, resource)?;
         changes::write_photos(&self.connection, None, Some(resource))?;
@@ -285,7 +293,7 @@ impl Load for SqliteLoad {
             return Ok(());
         }
         let entry = LogEntry::pets_imported(self.summary);
-        // The cache can start empty, because this connection appends nothing else.
+        // The cache can start empty, because this connection appends no other change to the log.
         let mut newest = Newest::default();
         journal::append(
             &self.connection,
@@ -293,31 +301,34 @@ impl Load for SqliteLoad {
             &entry,
             (&self.context).into(),
         )?;
+        // On SQLite, the future is ready at once.
         resolve_now(profile::note_step(&mut self.connection, FirstStep::Import).boxed())?;
         Ok(())
     }
 
-    fn record(&mut self, act: &Act) -> Result<(), StoreError> {
+    fn record_act(&mut self, act: &Act) -> Result<(), StoreError> {
         let record = record_act(&mut self.connection, act, &self.context);
         Ok(resolve_now(record.boxed())?)
     }
 
     fn commit(&mut self) -> Result<(), CommitError> {
-        // The load may have added values of any field.
+        // An examination of a field must not miss the values that the load has added.
         self.connection
             .execute(fields::END_ALL_EXAMINATIONS, [])
             .map_err(StoreError::from)?;
+        // If another program has replaced a file, nothing is committed. If this is found only after
+        // the commit, its outcome is unknown.
         self.files.check().map_err(StoreError::from)?;
         if let Err(error) = self.connection.execute_batch("COMMIT") {
-            // On a full disk, the last frame is not in the WAL, so the transaction is not committed.
+            // On a full disk, the end of the transaction is not in the WAL, so it is not committed.
             if error.sqlite_error_code() == Some(ErrorCode::DiskFull) {
                 return Err(CommitError::NotDone(error.into()));
             }
-            // The transaction may be in the WAL, so keep the new database.
-            self.new_database.path = None;
+            // The transaction may be in the WAL, so keep the new database here as well.
+            self.new_database.keep();
             return Err(CommitError::Unknown(error.into()));
         }
-        self.new_database.path = None;
+        self.new_database.keep();
         self.files
             .check()
             .map_err(|change| CommitError::Unknown(change.into()))

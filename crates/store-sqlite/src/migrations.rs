@@ -156,7 +156,10 @@ pub(super) fn run(connection: &mut Connection, mode: OpenMode, path: &str) -> ru
     run_steps_after(old_version, &transaction)?;
     if is_new {
         for field in mode.labels() {
-            transaction.execute(SET_LABELS, (field.label, field.choice_labels, field.name))?;
+            transaction.execute(
+                SET_LABELS,
+                (field.label, field.choice_labels_json, field.name),
+            )?;
         }
     }
     transaction.commit()?;

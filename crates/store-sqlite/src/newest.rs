@@ -8,9 +8,11 @@ use rusqlite::OptionalExtension;
 
 use super::connection::Connection;
 
+/// The query for a number that changes with each commit of another process.
 const DATA_VERSION: &str = "PRAGMA data_version";
 /// The query for the latest time of all changes in the log.
 const LATEST_AT: &str = "SELECT latest_at FROM changes ORDER BY seq DESC LIMIT 1";
+/// The query for the highest identifier that an order ever had.
 const LAST_ORDER: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'orders'";
 
 /// A cache of values that each create and each command needs, which saves a tenth of the time of such a
@@ -20,8 +22,7 @@ const LAST_ORDER: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHER
 /// process invalidates it.
 #[derive(Debug, Default)]
 pub(super) struct Newest {
-    /// The `PRAGMA data_version` for which the values are valid. It changes with each commit of
-    /// another process.
+    /// The result of [`DATA_VERSION`] for which the values are valid.
     version: i64,
     /// The latest time of all changes in the log, in milliseconds.
     latest_at: Option<i64>,
@@ -36,7 +37,7 @@ pub(super) struct Newest {
 
 impl Newest {
     /// Clears the cache if another process has committed since the values were read. Must be called at
-    /// the beginning of each transaction that writes.
+    /// the beginning of each transaction that writes: until its end, no other process can commit.
     pub(super) fn clear_if_outdated(&mut self, connection: &Connection) -> rusqlite::Result<()> {
         let version = connection
             .prepare_cached(DATA_VERSION)?

@@ -54,7 +54,7 @@ pub(super) fn open_for_writing(path: &Path, mode: OpenMode) -> Result<WritableDa
         create_file_if_root(path)?;
         flags |= OpenFlags::SQLITE_OPEN_CREATE;
     }
-    if has_lost_transactions(path) {
+    if files_at_start::has_lost_transactions(path) {
         // To refuse the database would not bring the transactions back, so only report the loss.
         error!("{}: {path_text}", quick_check::LOST_TRANSACTIONS);
     }
@@ -66,13 +66,13 @@ pub(super) fn open_for_writing(path: &Path, mode: OpenMode) -> Result<WritableDa
     }
 
     // Check before anything is written, so that a file of another program stays unchanged.
-    read_accepted_kind(&connection, mode, &path_text)?;
+    read_usable_kind(&connection, mode, &path_text)?;
     retry_while_busy(|| set_up_wal(&connection)).map_err(to_open_error)?;
     let wal_index = make_wal_durable(&mut connection, path)?;
     migrations::run(&mut connection, mode, &path_text).map_err(to_open_error)?;
     // Check again: another process, perhaps of another release, may have migrated the file in the
     // meantime.
-    read_accepted_kind(&connection, mode, &path_text)?;
+    read_usable_kind(&connection, mode, &path_text)?;
 
     if let Some(what) = quick_check::quick_check(&connection).map_err(to_open_error)? {
         return Err(OpenError::Damaged {
@@ -86,8 +86,8 @@ pub(super) fn open_for_writing(path: &Path, mode: OpenMode) -> Result<WritableDa
     })
 }
 
-/// Rejects a missing file, unless `mode` allows its creation. Also rejects a new file with the name of
-/// a companion file, such as `petstore.db-wal`.
+/// Rejects a missing file, unless `mode` allows its creation. Even then, rejects a new file with
+/// the name of a companion file, such as `petstore.db-wal`.
 fn reject_unusable_path(path: &Path, mode: OpenMode) -> Result<(), OpenError> {
     if mode == OpenMode::AsIs
         && let Ok(false) = path.try_exists()
@@ -119,16 +119,9 @@ fn create_file_if_root(path: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// Whether the WAL of the database at `path` lacks transactions that were committed to it. Follows
-/// links.
-fn has_lost_transactions(path: &Path) -> bool {
-    path.canonicalize()
-        .is_ok_and(|path| files_at_start::has_lost_transactions(&path))
-}
-
-/// Reads the kind of a database. Fails if the database cannot be used in this mode, see
-/// [`migrations::reject_unusable`].
-fn read_accepted_kind(
+/// Reads the kind of a database. Fails if the database cannot be used in this mode
+/// ([`migrations::reject_unusable`]).
+fn read_usable_kind(
     connection: &Connection,
     mode: OpenMode,
     path: &str,
@@ -161,7 +154,7 @@ fn make_wal_durable(connection: &mut Connection, path: &Path) -> Result<WalIndex
 pub(super) fn open_to_check(path: &Path) -> Result<CheckedDatabase, OpenError> {
     // Must come first: opening the database may rewrite the `-shm` file, which tells what the WAL has
     // lost.
-    let has_lost_transactions = has_lost_transactions(path);
+    let has_lost_transactions = files_at_start::has_lost_transactions(path);
     Ok(CheckedDatabase {
         connection: open_read_only(path, OpenMode::AsIs)?,
         has_lost_transactions,
@@ -179,7 +172,7 @@ pub(super) fn open_read_only(path: &Path, mode: OpenMode) -> Result<Connection, 
     connection
         .set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         .map_err(|error| open_error(&path_text, error))?;
-    let kind = read_accepted_kind(&connection, mode, &path_text)?;
+    let kind = read_usable_kind(&connection, mode, &path_text)?;
     if kind == migrations::DatabaseKind::Empty {
         return Err(OpenError::Empty(path_text));
     }
@@ -198,8 +191,8 @@ fn set_up_wal(connection: &Connection) -> rusqlite::Result<()> {
     open_wal(connection)
 }
 
-/// Makes SQLite open the WAL. SQLite opens it by name at the first read of a connection, so this reads
-/// while that name certainly leads to the right file.
+/// Makes SQLite open the WAL. SQLite opens the WAL by its name at the first read of a connection,
+/// so this reads while that name certainly leads to the right file.
 fn open_wal(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_query_value(None, "user_version", |_| Ok(()))
 }
@@ -235,7 +228,8 @@ pub(super) fn open_connection(path: &Path, flags: OpenFlags) -> rusqlite::Result
 fn connect(path: &Path, flags: OpenFlags) -> rusqlite::Result<Connection> {
     // Only one thread at a time uses a connection.
     let mut connection = open_connection(path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    wait_for_locks(&mut connection, BUSY_TIMEOUT, || {})?;
+    let ignore_long_wait = || {};
+    wait_for_locks(&mut connection, BUSY_TIMEOUT, ignore_long_wait)?;
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_CAPACITY);
     // Turn on the query planner stability guarantee. Without it, the bundled build of SQLite (STAT4)
     // plans a statement again whenever a bound value changes.

@@ -1,9 +1,10 @@
 //! Reads pages of animals.
 //!
-//! Returning a row from SQLite and reading its columns costs more than finding the row. So the statement
-//! passes each animal to a user-defined function, `goes_on_page`, which copies the animal to the page.
-//! The statement returns a row only for the first animal that does not fit on the page. Such a row means
-//! that another page follows. [`read_page_by_row`] reads a page without this function.
+//! To return a row from SQLite and to read its columns costs more than to find the row. So the
+//! statement passes each animal to a user-defined function, `goes_on_page`, which copies the animal
+//! to the page. The statement returns a row only for the first animal that does not fit on the
+//! page, which means that another page follows. [`read_page_by_row`] reads a page without this
+//! function.
 
 use std::{cell::RefCell, sync::LazyLock};
 
@@ -89,8 +90,8 @@ fn goes_on_page(call: &Context<'_>) -> rusqlite::Result<bool> {
     CURRENT_PAGE.with_borrow_mut(|page| page.copy_animal(call))
 }
 
-/// Reads a page with `goes_on_page`. Returns `None` if the names before the last one already exceed
-/// `max_name_bytes` in total: such a page would block the calling thread for too long.
+/// Reads a page with the SQL function `goes_on_page`. Returns `None` if the names before the last one exceed
+/// `max_name_bytes` in total, because such a page would block the calling thread for too long.
 pub(super) fn read_page(
     connection: &Connection,
     request: &PageRequest,
@@ -122,14 +123,14 @@ pub(super) fn read_page(
     }))
 }
 
-/// Reads a page of any size, row by row, without `goes_on_page`.
+/// Reads a page of any size by an ordinary query, which returns one row for each animal.
 pub(super) fn read_page_by_row(
     connection: &Connection,
     request: &PageRequest,
 ) -> rusqlite::Result<Page> {
     let limit = request.limit.get();
     let mut statement = connection.prepare_cached(rows_statement(request.status))?;
-    // One animal more than requested tells whether another page follows.
+    // Select one animal more than requested: if there is such an animal, another page follows.
     let mut rows = statement.query([last_id_before(request), i64::from(limit) + 1])?;
     let mut page = Page::default();
     while let Some(row) = rows.next()? {
@@ -179,14 +180,14 @@ impl CurrentPage {
     ///
     /// The status is not an argument if the statement selects animals of one status.
     fn copy_animal(&mut self, call: &Context<'_>) -> rusqlite::Result<bool> {
-        let Some(room) = self.room.checked_sub(1) else {
+        let Some(remaining_room) = self.room.checked_sub(1) else {
             return Ok(false);
         };
         if self.names.len() > self.max_name_bytes {
             self.is_too_long = true;
             return Ok(false);
         }
-        self.room = room;
+        self.room = remaining_room;
         let id = pet_id(call.get_raw(0).as_i64()?)?;
         let ValueRef::Text(name) = call.get_raw(1) else {
             return Err(FromSqlError::InvalidType.into());

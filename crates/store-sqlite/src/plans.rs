@@ -10,6 +10,9 @@ use petstore_store::{
 
 use super::rows::status_clause;
 
+/// The table of orders, with the index on the end of reservations.
+const ORDERS_BY_END: &str = "orders INDEXED BY orders_by_end";
+
 /// The results of [`select`] for each table, in the order of [`Table::ALL`].
 static SELECT: LazyLock<[String; Table::ALL.len()]> = LazyLock::new(|| {
     Table::ALL.map(|table| {
@@ -47,8 +50,8 @@ pub(super) fn select_all(table: Table) -> String {
 
 /// The statements that [`petstore_store::admin::Sql::plans`] describes.
 pub(super) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
-    pets: Plans::pets(list_pets),
-    search: [Table::Pets, Table::WithdrawnPets].map(search),
+    pets: Plans::select_pets(list_pets),
+    search: [Table::Pets, Table::WithdrawnPets].map(build_search),
     on_offer: BothOrders {
         ascending: list_on_offer("id > $1", "ASC"),
         descending: list_on_offer("id < $1", "DESC"),
@@ -63,19 +66,17 @@ pub(super) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
     count_in_window: count_on_offer(
         " AND id NOT IN (SELECT id FROM pets INDEXED BY pets_unlisted WHERE NOT listed)",
     ),
-    orders: Plans::orders(list_orders),
-    due: Plans::due(ORDERS_BY_END),
-    reservations: Plans::reservations(ORDERS_BY_END),
-    orders_with_contact: Plans::orders_with_contact("CROSS JOIN"),
-    inventory: inventory(),
+    orders: Plans::select_orders(list_orders),
+    due: Plans::select_due(ORDERS_BY_END),
+    reservations: Plans::select_reservations(ORDERS_BY_END),
+    orders_with_contact: Plans::select_orders_with_contact("CROSS JOIN"),
+    inventory: count_by_status(),
     has_values: "SELECT EXISTS (SELECT 1 FROM pets WHERE instr(fields, $1) > 0)
         OR EXISTS (SELECT 1 FROM withdrawn_pets WHERE instr(fields, $1) > 0)",
 });
 
-const ORDERS_BY_END: &str = "orders INDEXED BY orders_by_end";
-
-/// Returns the statements that search one table of animals.
-fn search(table: Table) -> Search {
+/// Builds the statements that search one table of animals.
+fn build_search(table: Table) -> Search {
     // `Search::new` replaces the `{}` that remains in this text.
     let select_matches = format!("{} WHERE {{}}", select(table));
     Search::new(
@@ -85,8 +86,8 @@ fn search(table: Table) -> Search {
     )
 }
 
-/// Returns the statement for a page of animals with one of `statuses`; with any status if `statuses` is
-/// empty. It merges one range of an index per status.
+/// Returns the statement for a page of animals with one of `statuses`. If `statuses` is empty, the
+/// animals have any status. The statement merges one range of an index per status.
 fn list_pets(table: Table, statuses: &[PetStatus], newest_first: bool) -> String {
     let (operator, order) = if newest_first {
         ("<", "DESC")
@@ -166,7 +167,7 @@ fn list_orders(filter: OrderFilter, newest_first: bool) -> String {
 }
 
 /// Returns the statement that counts the animals of each status, and the withdrawn ones.
-fn inventory() -> String {
+fn count_by_status() -> String {
     let mut counts = Vec::new();
     for status in PetStatus::ALL {
         let clause = status_clause(status);

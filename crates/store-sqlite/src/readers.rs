@@ -38,6 +38,15 @@ const MAX_OPEN_TIME: Duration = Duration::from_millis(200);
 /// such a moment without readers, for example to run a checkpoint.
 const PAUSE: Duration = Duration::from_millis(20);
 
+// The phases of the readers. Each follows the one before it, and `IDLE` follows `PAUSING`.
+/// The phase in which no transaction is open, and no task is running. The next read begins
+/// [`OPEN`].
+const IDLE: u8 = 0;
+/// The phase in which transactions may stay open. A task will end them after [`MAX_OPEN_TIME`].
+const OPEN: u8 = 1;
+/// The phase of [`PAUSE`], in which no transaction may stay open.
+const PAUSING: u8 = 2;
+
 /// The connections that read: one for each thread that the machine can run at once. Reads do not
 /// block, so more connections would never be in use at the same time.
 pub(super) struct Readers(Arc<ReaderPool>);
@@ -56,13 +65,6 @@ struct ReaderPool {
 /// The handle with which the writer tells the readers that it is waiting for its lock.
 #[derive(Clone, Default)]
 pub(super) struct WaitingWriter(Weak<ReaderPool>);
-
-/// The phase in which no transaction is open, and no task is running. The next read begins [`OPEN`].
-const IDLE: u8 = 0;
-/// The phase in which transactions may stay open. A task will end them after [`MAX_OPEN_TIME`].
-const OPEN: u8 = 1;
-/// The phase of [`PAUSE`], in which no transaction may stay open.
-const PAUSING: u8 = 2;
 
 /// A connection that reads, perhaps with an open transaction.
 struct Reader {
@@ -107,7 +109,7 @@ impl Readers {
         if result.is_err() {
             reader.end_transaction();
         }
-        Ok(result?)
+        result.map_err(StoreError::from)
     }
 
     /// Returns a value that changes with every commit, for [`petstore_store::Pets::version`].
@@ -145,14 +147,16 @@ impl ReaderPool {
     /// Lets a transaction that begins at this version of the database stay open, if possible, and makes
     /// sure that a task ends it in time. Returns whether it may stay open.
     fn let_stay_open(self: &Arc<Self>, version: &FileVersion) -> bool {
-        version.pages_in_wal() < LONG_WAL
-            && !self.is_writer_waiting.load(Ordering::Relaxed)
-            && self.enter_open_phase()
+        let is_wal_long = version.pages_in_wal() >= LONG_WAL;
+        if is_wal_long || self.is_writer_waiting.load(Ordering::Relaxed) {
+            return false;
+        }
+        self.enter_open_phase()
     }
 
-    /// Enters the phase [`OPEN`] if the phase is [`IDLE`], and spawns the task that ends it. Returns
-    /// whether the phase is [`OPEN`] now. It is not during a pause, and not without a runtime for the
-    /// task.
+    /// Enters the phase [`OPEN`] if the phase is [`IDLE`], and spawns the task that ends the phase.
+    /// Returns whether the phase is [`OPEN`] now. It is another one during a pause, and without a
+    /// runtime for the task.
     fn enter_open_phase(self: &Arc<Self>) -> bool {
         let exchange =
             self.phase
@@ -169,7 +173,8 @@ impl ReaderPool {
     }
 
     /// Ends all open transactions. If the caller has forbidden new transactions before, none is open
-    /// afterwards: a read looks for this while its reader is locked, and this locks each reader.
+    /// afterwards: this locks each reader, and a read looks whether transactions are forbidden only
+    /// while its reader is locked.
     fn end_transactions(&self) {
         for reader in &self.readers {
             reader.lock().end_transaction();
@@ -254,7 +259,7 @@ impl Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page_cache::{LAST_PET, page_cache_size};
+    use crate::page_cache::{LAST_PET, choose_cache_size};
     use petstore_store::OpenMode;
 
     // Nothing is awaited, so no transaction ends by its time.
@@ -320,7 +325,7 @@ mod tests {
                 .pragma_query_value(None, "cache_size", |row| row.get(0))
                 .unwrap();
             assert!(kibibytes < 0, "they would be pages");
-            assert_eq!(kibibytes.unsigned_abs(), page_cache_size(0, count) >> 10);
+            assert_eq!(kibibytes.unsigned_abs(), choose_cache_size(0, count) >> 10);
         }
     }
 

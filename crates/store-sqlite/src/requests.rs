@@ -45,7 +45,7 @@ pub(super) const FORGET_REQUESTS: &str = "DELETE FROM requests WHERE id IN
      WHERE mark < (SELECT max(number) FROM idempotency_marks) - $1)";
 
 /// Returns the values that identify a remembered request: its owner and its idempotency key.
-fn identity(owner: RequestOwner, request: &IdempotentRequest) -> (i64, &str) {
+fn identity_values(owner: RequestOwner, request: &IdempotentRequest) -> (i64, &str) {
     (owner.number(), request.key.as_str())
 }
 
@@ -72,7 +72,7 @@ pub(super) fn copy_from_previous_release(
 ) -> rusqlite::Result<bool> {
     let mut statement = connection.prepare_cached(COPY_FROM_PREVIOUS_RELEASE)?;
     for owner in request.owners() {
-        if statement.execute(identity(owner, request))? > 0 {
+        if statement.execute(identity_values(owner, request))? > 0 {
             return Ok(true);
         }
     }
@@ -86,7 +86,7 @@ fn recall_for_owner(
     request: &IdempotentRequest,
 ) -> rusqlite::Result<Option<KnownRequest>> {
     let mut statement = connection.prepare_cached(RECALL)?;
-    let mut rows = statement.query(identity(owner, request))?;
+    let mut rows = statement.query(identity_values(owner, request))?;
     let Some(row) = rows.next()? else {
         return Ok(None);
     };
@@ -126,7 +126,7 @@ pub(super) fn remember_for_previous_release(
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(REMEMBER_FOR_PREVIOUS_RELEASE)?;
     for owner in request.owners() {
-        let (owner_number, key) = identity(owner, request);
+        let (owner_number, key) = identity_values(owner, request);
         statement.execute(params![
             owner_number,
             key,
@@ -138,9 +138,9 @@ pub(super) fn remember_for_previous_release(
     Ok(())
 }
 
-/// Stores the responses to the requests with which the previous release added an animal. That release
-/// did not store the responses, so they are rendered from the row of the animal. So this must run before
-/// the first change of the animal.
+/// Stores the responses to the requests with which the previous release added an animal. That
+/// release did not store them, so they are rendered from the row of the animal. So this must run
+/// before the first change of the animal.
 pub(super) fn store_former_responses(connection: &Connection, pet: PetId) -> rusqlite::Result<()> {
     // Few animals were added by such a request, so this cheap query usually saves the expensive
     // statement.

@@ -1,4 +1,4 @@
-//! Converts the values of rows, and selects the rows of a status.
+//! Converts the values of rows, and selects the animals of a status.
 
 use petstore_domain::{PetId, PetStatus};
 use petstore_store::columns::Value;
@@ -8,7 +8,7 @@ use rusqlite::types::{FromSqlError, FromSqlResult, Type, ValueRef};
 const STATUS_COLUMN: usize = 3;
 
 /// Converts a column value of any type that the schema uses. Fails for a floating-point number.
-pub(super) fn any_value(value: ValueRef<'_>) -> FromSqlResult<Value<'_>> {
+pub(super) fn to_value(value: ValueRef<'_>) -> FromSqlResult<Value<'_>> {
     match value {
         ValueRef::Null => Ok(Value::Null),
         ValueRef::Integer(number) => Ok(Value::Integer(number)),

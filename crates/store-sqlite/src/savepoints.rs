@@ -19,7 +19,10 @@ pub(super) fn in_savepoint<T>(
     let result = in_transaction(connection, work);
     let is_kept = result.as_ref().is_ok_and(should_keep);
     // In autocommit mode, SQLite has already rolled back the transaction, and with it the savepoint.
-    if !connection.is_autocommit() && end_savepoint(connection, is_kept).is_err() {
+    if connection.is_autocommit() {
+        return result;
+    }
+    if end_savepoint(connection, is_kept).is_err() {
         // The changes of this write can no longer be separated from the other changes of the batch, so
         // undo all. This fails only if SQLite has already rolled back the transaction.
         let _ = connection.execute_batch("ROLLBACK");
@@ -60,7 +63,7 @@ fn in_transaction<T>(
     }
 }
 
-/// Ends the savepoint of a write, and undoes its changes unless `is_kept`.
+/// Ends the savepoint of a write. Undoes its changes unless `is_kept`.
 fn end_savepoint(connection: &Connection, is_kept: bool) -> rusqlite::Result<()> {
     if !is_kept {
         connection.prepare_cached("ROLLBACK TO job")?.execute([])?;

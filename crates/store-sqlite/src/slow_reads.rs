@@ -23,7 +23,8 @@ pub(super) const MAX_FAST_PAGE_BYTES: usize = 128 << 10;
 const MAX_WAITING_READS: usize = 256;
 
 /// The result of a slow read, with its turn. The next read of the same kind starts when the turn is
-/// dropped.
+/// dropped. A caller that keeps the turn for as long as it uses the value is the only one with such
+/// a value in memory.
 pub(super) struct ReadInTurn<T> {
     pub(super) value: T,
     pub(super) turn: OwnedSemaphorePermit,
@@ -34,7 +35,7 @@ pub(super) struct SlowReads {
     /// A connection of its own, so that slow reads never occupy one of the readers.
     connection: Arc<Mutex<Connection>>,
     /// The permits to queue or run.
-    slots: Semaphore,
+    queue_slots: Semaphore,
     /// The single permit to run.
     turn: Arc<Semaphore>,
 }
@@ -44,18 +45,18 @@ impl SlowReads {
     pub(super) fn open(path: &Path) -> Result<Self, OpenError> {
         Ok(Self {
             connection: Arc::new(Mutex::new(opening::open_for_reading(path)?)),
-            slots: Semaphore::new(MAX_WAITING_READS),
+            queue_slots: Semaphore::new(MAX_WAITING_READS),
             turn: Arc::new(Semaphore::new(1)),
         })
     }
 
-    /// Waits for a turn, and then runs `work` on a snapshot of the database. Fails with
-    /// [`StoreError::Overloaded`] if too many reads are waiting.
+    /// Waits for a turn, and then runs `work` on a snapshot of the database. Returns the result
+    /// with the turn. Fails with [`StoreError::Overloaded`] if too many reads are waiting.
     pub(super) async fn read_in_turn<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<ReadInTurn<T>, StoreError> {
-        let Ok(_slot) = self.slots.try_acquire() else {
+        let Ok(_queue_slot) = self.queue_slots.try_acquire() else {
             return Err(StoreError::Overloaded);
         };
         let turn = Arc::clone(&self.turn)
@@ -66,9 +67,9 @@ impl SlowReads {
         let read_task = task::spawn_blocking(move || -> rusqlite::Result<_> {
             let mut connection = connection.lock();
             let mut snapshot = Transaction::begin(&mut connection, "BEGIN")?;
-            // The turn has moved into this closure, so it lasts until the work is done, even if the
-            // request is dropped.
             let value = work(&mut snapshot)?;
+            // This moves the turn into the closure, so that it lasts until the work is done, even
+            // if the request is dropped.
             Ok(ReadInTurn { value, turn })
         });
         match read_task.await {

@@ -272,10 +272,10 @@ impl Database for SqliteStore {
         future::ready(Ok(())).boxed()
     }
 
-    fn read<W: SharedValue, T: SharedValue>(
+    fn read<I: SharedValue, T: SharedValue>(
         &self,
-        input: W,
-        work: Work<Connection, W, T>,
+        input: I,
+        work: Work<Connection, I, T>,
     ) -> StoreFuture<'_, T> {
         async move {
             self.readers
@@ -284,11 +284,11 @@ impl Database for SqliteStore {
         .boxed()
     }
 
-    fn read_slowly<W: SharedValue, T: SharedValue>(
+    fn read_slowly<I: SharedValue, T: SharedValue>(
         &self,
         kind: SlowRead,
-        input: W,
-        work: Work<Connection, W, T>,
+        input: I,
+        work: Work<Connection, I, T>,
     ) -> StoreFuture<'_, T> {
         let slow_reads = match kind {
             SlowRead::LargePages => &self.large_pages,
@@ -303,29 +303,29 @@ impl Database for SqliteStore {
             .boxed()
     }
 
-    fn search<W: SharedValue, T: SharedValue>(
+    fn search<I: SharedValue, T: SharedValue>(
         &self,
         kind: SlowRead,
-        input: W,
-        work: Work<Connection, W, T>,
+        input: I,
+        work: Work<Connection, I, T>,
     ) -> StoreFuture<'_, T> {
         self.read_slowly(kind, input, work)
     }
 
-    fn write<W: SharedValue, T: SharedValue>(
+    fn write<I: SharedValue, T: SharedValue>(
         &self,
-        input: W,
-        work: Work<Connection, W, T>,
+        input: I,
+        work: Work<Connection, I, T>,
     ) -> StoreFuture<'_, T> {
         self.writer
             .write(move |connection| resolve_now(work(connection, &input)))
             .boxed()
     }
 
-    fn write_once<W: SharedValue, T: SharedValue, R: SharedValue>(
+    fn write_once<I: SharedValue, T: SharedValue, R: SharedValue>(
         &self,
-        input: W,
-        work: Work<Connection, W, WorkOutcome<i64, R>>,
+        input: I,
+        work: Work<Connection, I, WorkOutcome<i64, R>>,
         read_result: Work<Connection, i64, T>,
     ) -> StoreFuture<'_, WorkOutcome<T, R>> {
         self.writer

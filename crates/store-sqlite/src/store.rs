@@ -19,7 +19,7 @@ use super::{
     file::Files,
     file_identity::FileIdentity,
     opening::{self, WritableDatabase},
-    readers::Readers,
+    readers::{Readers, WaitingWriter},
     slow_reads::SlowReads,
     wal_index::WalIndex,
     writer::Writer,
@@ -38,9 +38,11 @@ pub struct SqliteStore {
     /// The reads of pages with very long names or texts.
     pub(super) large_pages: SlowReads,
     pub(super) searches: SlowReads,
-    /// The reads of the log. Separate, so that searches do not delay the clients that follow the log.
+    /// The reads of the log. They are separate so that searches do not delay clients that follow
+    /// the log.
     pub(super) followers: SlowReads,
-    /// The reads of the public. Separate, so that they delay neither the staff nor client programs.
+    /// The reads of the public. They are separate so that they delay neither the staff nor
+    /// programs.
     pub(super) offers: SlowReads,
     /// The reads that go through the rows of whole tables, mainly to count them.
     pub(super) counts: SlowReads,
@@ -62,26 +64,22 @@ impl SqliteStore {
     ///
     /// See [`OpenError`]. A failed migration leaves the database unchanged.
     pub fn open(path: &Path, mode: OpenMode) -> Result<Self, OpenError> {
-        let open_error = |error| opening::open_error(&path.display().to_string(), error);
-        // `None` if the database is new.
-        let identity_before = FileIdentity::read(path).ok();
+        // A new database has no file yet. If the file cannot be examined, opening it reports the
+        // error.
+        let former_identity = FileIdentity::read(path).ok();
         let WritableDatabase {
             mut connection,
             wal_index,
         } = opening::open_for_writing(path, mode)?;
         let readers = Readers::open(path, Some(wal_index))?;
         let waiting_writer = readers.waiting_writer();
-        let busy_handler_copy = waiting_writer.clone();
-        opening::wait_for_locks(&mut connection, opening::BUSY_TIMEOUT, move || {
-            busy_handler_copy.start_waiting();
-        })
-        .map_err(open_error)?;
-        let etag_key = connection
-            .query_row("SELECT key FROM etag_key", [], |row| row.get(0))
-            .map_err(open_error)?;
-
+        let path_text = path.display().to_string();
+        announce_long_waits(&mut connection, waiting_writer.clone())
+            .map_err(|error| opening::open_error(&path_text, error))?;
+        let etag_key =
+            read_etag_key(&connection).map_err(|error| opening::open_error(&path_text, error))?;
         let files =
-            open_files(path, wal_index, identity_before).map_err(|error| io_error(path, error))?;
+            open_files(path, wal_index, former_identity).map_err(|error| io_error(path, error))?;
         Ok(Self {
             readers,
             large_pages: SlowReads::open(path)?,
@@ -99,16 +97,31 @@ impl SqliteStore {
     }
 }
 
-/// Records the files of the database at `path`. Fails if the database existed before it was opened, and
-/// no longer has the identity of that time: a restore may have replaced it while this process waited for
-/// a lock.
+/// Makes the connection that writes tell the readers when its wait for a lock becomes long.
+fn announce_long_waits(
+    connection: &mut Connection,
+    waiting_writer: WaitingWriter,
+) -> rusqlite::Result<()> {
+    opening::wait_for_locks(connection, opening::BUSY_TIMEOUT, move || {
+        waiting_writer.start_waiting();
+    })
+}
+
+/// Reads the key with which the service computes `ETag` headers.
+fn read_etag_key(connection: &Connection) -> rusqlite::Result<[u8; 32]> {
+    connection.query_row("SELECT key FROM etag_key", [], |row| row.get(0))
+}
+
+/// Records the files of the database at `path`. Fails if the database had a `former_identity`
+/// before it was opened, and now has another one: a restore may have replaced the database while
+/// this process waited for a lock.
 fn open_files(
     path: &Path,
     wal_index: WalIndex,
-    identity_before: Option<FileIdentity>,
+    former_identity: Option<FileIdentity>,
 ) -> io::Result<Files> {
     let files = Files::open(path, wal_index)?;
-    match identity_before {
+    match former_identity {
         Some(identity) if !files.has_identity(identity) => {
             Err(io::Error::other("it was replaced meanwhile"))
         }
@@ -158,7 +171,7 @@ impl Health for SqliteStore {
 }
 
 /// Adds an animal and rolls that back, as a readiness check. The commit that follows still writes the
-/// pages that were changed and restored, so it fails if the disk is not writable.
+/// pages that were changed and restored. So the commit fails if the disk is not writable.
 fn try_to_insert(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("SAVEPOINT trial")?;
     connection.execute(INSERT_TRIAL, [])?;

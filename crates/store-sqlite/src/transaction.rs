@@ -42,6 +42,7 @@ impl Drop for Transaction<'_> {
     fn drop(&mut self) {
         // In autocommit mode, the transaction was committed, or SQLite has rolled it back.
         if !self.is_autocommit() {
+            // Nobody could handle an error here.
             let _ = self.execute_batch("ROLLBACK");
         }
     }

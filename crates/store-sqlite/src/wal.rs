@@ -4,7 +4,7 @@ use std::{error::Error, fs::OpenOptions, io, os::unix::fs::FileExt, path::Path};
 
 use rusqlite::TransactionBehavior;
 
-use super::{connection::Connection, file_identity::companion, wal_index::WalIndex};
+use super::{connection::Connection, file_identity::companion_path, wal_index::WalIndex};
 
 /// The size of the chunks in which the WAL is rewritten, in bytes.
 const CHUNK_LENGTH: usize = 1 << 20;
@@ -33,7 +33,7 @@ pub(super) fn make_durable(
     // No other process can append while this transaction is open, so check again.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     if !wal_index.has_commits() {
-        rewrite(&companion(path, "-wal"))?;
+        rewrite(&companion_path(path, "-wal"))?;
     }
     Ok(transaction.rollback()?)
 }

@@ -36,7 +36,7 @@ pub(super) struct IncompleteWal;
 
 /// Returns the last frame of a WAL of `size` bytes at this version; `None` for an empty WAL.
 ///
-/// As a cheap check for completeness, verifies the header of the WAL, the last frame, and
+/// To check cheaply that the WAL is complete, verifies its header, its last frame, and
 /// `former_frame`, which was the last frame at an earlier check. Fails if one of them is missing or
 /// different.
 pub(super) fn find_last_frame(

@@ -14,13 +14,13 @@ use std::{
 use rustix::mm::{MapFlags, ProtFlags};
 use vm_memory::{FileOffset, MmapRegion, VolatileMemory};
 
-use super::file_identity::{companion, keep_open};
+use super::file_identity::{companion_path, keep_open};
 
 /// The size of the header, in bytes.
 const HEADER_SIZE: usize = 48;
 
 /// The size of the mapping, in bytes: the header, its copy, and the progress of checkpoints.
-pub(super) const INDEX_HEADER: usize = 136;
+pub(super) const MAPPING_SIZE: usize = 136;
 
 /// The size of the words in which the mapping is read, in bytes.
 const WORD_SIZE: usize = 8;
@@ -55,7 +55,7 @@ pub(super) struct WalIndex {
 }
 
 /// The version of the database, which changes with every commit. It is the header of the `-shm`
-/// file, or without a [`WalIndex`] another number.
+/// file. Without a [`WalIndex`], it is another number ([`Self::from_number`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct FileVersion(pub(super) [u8; HEADER_SIZE]);
 
@@ -88,7 +88,7 @@ impl CheckpointProgress {
 impl IndexContent {
     /// Parses the beginning of a `-shm` file. Returns `None` if the header differs from its copy,
     /// because a process is just writing it.
-    pub(super) fn parse(bytes: &[u8; INDEX_HEADER]) -> Option<Self> {
+    pub(super) fn parse(bytes: &[u8; MAPPING_SIZE]) -> Option<Self> {
         let (header, after_header) = bytes.split_first_chunk::<HEADER_SIZE>()?;
         let (copy, after_copy) = after_header.split_first_chunk::<HEADER_SIZE>()?;
         if header != copy {
@@ -108,14 +108,14 @@ impl WalIndex {
     /// process that opens the database would truncate the file, and reading the truncated mapping
     /// would crash this process.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let file = keep_open(&companion(path, "-shm"))?;
-        if file.metadata()?.len() < INDEX_HEADER as u64 {
+        let file = keep_open(&companion_path(path, "-shm"))?;
+        if file.metadata()?.len() < MAPPING_SIZE as u64 {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         let start = FileOffset::from_arc(file, 0);
         let protection = ProtFlags::READ.bits().cast_signed();
         let flags = MapFlags::SHARED.bits().cast_signed();
-        let region = MmapRegion::<()>::build(Some(start), INDEX_HEADER, protection, flags)
+        let region = MmapRegion::<()>::build(Some(start), MAPPING_SIZE, protection, flags)
             .map_err(io::Error::other)?;
         // Leak the mapping: it then lasts as long as the process, and can be read without a lock.
         let region = Box::leak(Box::new(region));
@@ -159,8 +159,8 @@ impl WalIndex {
     }
 
     /// Whether any process has committed since the `-shm` file was last rebuilt. The first process
-    /// that opens the WAL sets [`COMMIT_COUNT`] to 0, and each commit adds 1. Also `false` if no
-    /// process has read the WAL yet.
+    /// that opens the WAL sets [`COMMIT_COUNT`] to 0, and each commit adds 1. The count is 0, too,
+    /// if no process has read the WAL yet.
     pub(super) fn has_commits(&self) -> bool {
         self.version().bytes::<4>(COMMIT_COUNT) != [0; 4]
     }

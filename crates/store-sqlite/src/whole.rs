@@ -58,7 +58,7 @@ impl CatalogueConnection for Connection {
         plans::select_all(table)
     }
 
-    fn run<W: Sync, T>(&mut self, input: &W, work: Work<Self, W, T>) -> rusqlite::Result<T> {
+    fn run<I: Sync, T>(&mut self, input: &I, work: Work<Self, I, T>) -> rusqlite::Result<T> {
         resolve_now(work(self, input))
     }
 
@@ -74,7 +74,7 @@ impl CatalogueConnection for Connection {
     fn values<'r>(row: &'r Row<'_>) -> rusqlite::Result<Vec<Value<'r>>> {
         let columns = 0..row.as_ref().column_count();
         columns
-            .map(|column| Ok(rows::any_value(row.get_ref(column)?)?))
+            .map(|column| Ok(rows::to_value(row.get_ref(column)?)?))
             .collect()
     }
 

@@ -35,16 +35,11 @@ const QUEUE_LENGTH: usize = 1024;
 /// writes.
 const SMALL_BATCH: usize = 16;
 
-/// Returns the error of a write after the writer thread has ended.
-fn writer_stopped() -> StoreError {
-    StoreError::Internal(cause("the writer has stopped"))
-}
-
 /// A write, with the channel to its caller.
 struct CallerJob<W, T> {
     /// The function that writes.
     work: W,
-    /// The result of `work`; `None` before it has run, or if the caller was gone.
+    /// The result of `work`; `None` until it has run. It does not run if the caller is gone.
     result: Option<Result<T, StoreError>>,
     caller: oneshot::Sender<Result<T, StoreError>>,
 }
@@ -62,9 +57,10 @@ where
 
     fn acknowledge(self: Box<Self>, commit_result: Result<(), StoreError>) {
         let result = match (self.result, commit_result) {
+            (Some(Ok(value)), Ok(())) => Ok(value),
             // If both failed, the error of the write is more specific than the error of the commit.
-            (Some(result), Ok(())) | (Some(result @ Err(_)), Err(_)) => result,
-            (_, Err(error)) => Err(error),
+            (Some(Err(write_error)), _) => Err(write_error),
+            (_, Err(commit_error)) => Err(commit_error),
             // The write did not run, because the caller was gone.
             (None, Ok(())) => return,
         };
@@ -80,12 +76,13 @@ pub(super) struct Writer {
     queue: Option<mpsc::Sender<Box<dyn Job>>>,
     /// The thread; `None` only while this is being dropped.
     thread: Option<thread::JoinHandle<()>>,
-    /// The change by another program that makes the store unusable, once there is one.
+    /// Receives the change with which another program has made the store unusable, if one does so.
     fatal_change: FatalChangeReceiver,
 }
 
 impl Writer {
-    /// Starts the writer thread, which ends when this handle is dropped.
+    /// Starts the writer thread, which ends when this handle is dropped. With
+    /// `waiting_writer`, the thread tells the readers that it waits for its lock.
     pub(super) fn start(
         connection: Connection,
         files: Files,
@@ -122,18 +119,20 @@ impl Writer {
         mut work: impl FnMut(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, StoreError> {
         self.enqueue(move |connection, newest| {
+            // `work` does not keep the cached values up to date.
             newest.clear();
             in_savepoint(connection, keep_always, &mut work)
         })
         .await
     }
 
-    /// Runs `work` like [`Writer::write`], and also undoes it if it returns a refusal.
+    /// Runs `work` like [`Writer::write`]. Undoes its changes if it returns a refusal.
     pub(super) async fn write_unless_refused<T: Send + 'static, R: Send + 'static>(
         &self,
         mut work: impl FnMut(&mut Connection) -> rusqlite::Result<WorkOutcome<T, R>> + Send + 'static,
     ) -> Result<WorkOutcome<T, R>, StoreError> {
         self.enqueue(move |connection, newest| {
+            // As in `write`.
             newest.clear();
             in_savepoint(connection, WorkOutcome::is_done, &mut work)
         })
@@ -153,7 +152,7 @@ impl Writer {
             .await
     }
 
-    /// Returns a receiver for the change by another program that makes the store unusable.
+    /// Returns a receiver for the change with which another program has made the store unusable.
     pub(super) fn fatal_change(&self) -> FatalChangeReceiver {
         self.fatal_change.clone()
     }
@@ -207,6 +206,11 @@ impl Drop for Writer {
     }
 }
 
+/// Returns the error of a write after the writer thread has ended.
+fn writer_stopped() -> StoreError {
+    StoreError::Internal(cause("the writer has stopped"))
+}
+
 /// Runs the writer thread: commits batches of writes until the queue is closed.
 fn run_writer(
     mut committer: Committer,
@@ -217,12 +221,16 @@ fn run_writer(
     let mut checkpoints = Checkpoints::default();
     while jobs.blocking_recv_many(&mut batch, QUEUE_LENGTH) > 0 {
         if batch.len() < SMALL_BATCH {
-            // If this thread shares a core with runtime threads, they run while it yields, and their
-            // writes join this batch. If it has a core of its own, yielding takes almost no time.
+            // If runtime threads share the core of this thread, yielding lets them run, and their
+            // writes join this batch. If this thread has a core of its own, yielding takes almost
+            // no time.
             thread::yield_now();
-            extend_to_limit(&mut batch, iter::from_fn(|| jobs.try_recv().ok()));
+            // An empty queue ends the iterator.
+            let waiting_jobs = iter::from_fn(|| jobs.try_recv().ok());
+            extend_to_limit(&mut batch, waiting_jobs);
         }
         let has_changes = committer.commit_and_acknowledge(&mut batch);
+        // Usually, no other program has changed the files, and this does nothing.
         change_handler.handle_change(&committer.connection, &committer.files);
         if has_changes && committer.files.needs_checkpoint() {
             checkpoints.run(&committer.connection, &mut committer.files);

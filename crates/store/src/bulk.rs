@@ -5,12 +5,6 @@
 //! thread. Memory use does not depend on the number of animals. Every method may fail with any
 //! [`StoreError`].
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-#![expect(
-    clippy::missing_errors_doc,
-    reason = "the comment of the module says it for all of them"
-)]
-
 use std::ops::ControlFlow;
 
 use jiff::Timestamp;
@@ -27,10 +21,10 @@ pub use super::columns::Value;
 /// In SQLite, no checkpoint can complete while a snapshot is open, so the WAL grows with every
 /// write.
 pub trait Snapshot {
-    /// Counts the animals with a status, or all animals.
+    /// Counts the animals with this status, or all animals if `status` is `None`.
     fn count_pets(&mut self, status: Option<PetStatus>) -> Result<u64, StoreError>;
 
-    /// Calls `visitor` with every animal with a status, or with every animal, in ascending order of
+    /// Calls `visitor` with the animals that [`Self::count_pets`] counts, in ascending order of
     /// identifier, until `visitor` breaks.
     fn visit_pets(
         &mut self,
@@ -52,7 +46,8 @@ pub trait Snapshot {
         visitor: &mut dyn FnMut(StoredRequest) -> ControlFlow<()>,
     ) -> Result<(), StoreError>;
 
-    /// Calls `visitor` with the values of every row of a table, until `visitor` breaks.
+    /// Calls `visitor` with the values of every row of a table, in the order of its columns, until
+    /// `visitor` breaks.
     fn visit_rows(
         &mut self,
         table: &'static CopiedTable,
@@ -69,15 +64,18 @@ pub trait Snapshot {
     fn last_ids(&mut self) -> Result<LastIds, StoreError>;
 }
 
-/// Adds data to a store in one transaction. Nothing is visible before [`Self::commit`], and
-/// dropping without a commit rolls everything back.
+/// Adds data to a store in one transaction.
+///
+/// The caller calls [`Self::begin`] first, and [`Self::commit`] last. Before the commit, no other
+/// connection sees the added data. Dropping without a commit rolls everything back.
 pub trait Load {
-    /// Begins the transaction. Animals that [`Self::add_pet`] adds get the creation time `now`. With
-    /// [`IdSource::Given`], and always in SQLite, other writers wait until it ends.
+    /// Begins the transaction. Animals that [`Self::add_pet`] adds get the creation time `now`.
+    ///
+    /// In SQLite, other writers wait until the transaction ends. In PostgreSQL, they wait only with
+    /// [`IdSource::Given`].
     fn begin(&mut self, ids: IdSource, now: Timestamp) -> Result<(), StoreError>;
 
-    /// Whether the store contains no animals, orders, categories, keys, requests, changes, staff or
-    /// webhooks.
+    /// Whether the store is empty, so that a copy can be added. [`IS_EMPTY`] says what counts.
     fn is_empty(&mut self) -> Result<bool, StoreError>;
 
     /// Adds an animal under the next identifier, or under `id` with [`IdSource::Given`]. Fails if
@@ -90,7 +88,7 @@ pub trait Load {
     ) -> Result<(), StoreError>;
 
     /// Adds an animal, an order, a category or a note unchanged, under its own identifier.
-    fn add(&mut self, resource: &Resource) -> Result<(), StoreError>;
+    fn add_resource(&mut self, resource: &Resource) -> Result<(), StoreError>;
 
     /// Returns the field definitions, which cannot change during the transaction.
     fn fields(&self) -> &FieldSet;
@@ -98,14 +96,14 @@ pub trait Load {
     /// Replaces all field definitions.
     fn set_fields(&mut self, fields: &[FieldDefinition]) -> Result<(), StoreError>;
 
-    /// Sets the profile if the present one is empty. Otherwise, changes nothing. Returns whether it
-    /// set the profile.
+    /// Sets the profile, unless the store already has one that is not empty. Returns whether the
+    /// profile was set.
     fn fill_profile(&mut self, profile: &Profile) -> Result<bool, StoreError>;
 
     /// Adds a remembered request.
     fn add_request(&mut self, request: &StoredRequest) -> Result<(), StoreError>;
 
-    /// Adds a row to a table, unchanged.
+    /// Adds a row of a copied table, unchanged. `row` has the values of [`CopiedTable::columns`].
     fn add_row(&mut self, table: &'static CopiedTable, row: &[Value<'_>])
     -> Result<(), StoreError>;
 
@@ -113,15 +111,15 @@ pub trait Load {
     /// assigned here.
     fn continue_after(&mut self, last: LastIds) -> Result<(), StoreError>;
 
-    /// Makes the log of changes continue after its last copied row. Begins a new epoch of the log:
-    /// the cursors of the old database, which name its epoch, are not valid here.
+    /// Makes the log of changes continue after its last copied row. Also begins a new epoch of the
+    /// log: a cursor of the old database names the epoch of that database, so it is not valid here.
     fn continue_log(&mut self) -> Result<(), StoreError>;
 
-    /// Logs everything that was added as a single change: an import.
+    /// Adds one row to the log of changes, for everything that was added: an import.
     fn log_import(&mut self) -> Result<(), StoreError>;
 
-    /// Records an act in the audit trail.
-    fn record(&mut self, act: &Act) -> Result<(), StoreError>;
+    /// Records an act of administration in the audit trail.
+    fn record_act(&mut self, act: &Act) -> Result<(), StoreError>;
 
     /// Commits. When this returns, everything is durable.
     fn commit(&mut self) -> Result<(), CommitError>;
@@ -162,18 +160,32 @@ pub struct StoredRequest {
     pub fingerprint: [u8; 32],
     /// The response that every repetition gets.
     pub response: StoredResponse,
+    /// The time of the first request.
     pub created_at: Timestamp,
+}
+
+/// The highest identifiers that were ever assigned; 0 if there are none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[expect(missing_docs, reason = "self-explanatory names need no doc")]
+pub struct LastIds {
+    pub pet: i64,
+    pub order: i64,
+    pub key: i64,
+    pub staff: i64,
+    pub webhook: i64,
+    pub note: i64,
 }
 
 /// A table that has the same columns in both stores, and whose rows are copied unchanged.
 #[derive(Debug, PartialEq, Eq)]
 pub struct CopiedTable {
+    /// The name of the table in both stores.
     pub name: &'static str,
     /// The noun for a row in messages.
     pub row_noun: &'static str,
     /// The comma-separated list of its columns.
     pub columns: &'static str,
-    /// The columns by which its rows are sorted.
+    /// The columns by which its rows are sorted. They need not be among the copied columns.
     pub(super) order: &'static str,
 }
 
@@ -214,13 +226,17 @@ pub static LOGOS: CopiedTable = CopiedTable {
     order: "name",
 };
 
-/// The name of the table of changes. Its columns differ between the stores: in PostgreSQL, the
-/// numbers of the changes are in another table.
+/// The name of the log of changes. It is not a table with the same columns in both stores: in
+/// PostgreSQL, the numbers of the changes are in another table. So each store reads and writes the
+/// columns of its entry in [`TABLES`] in its own way.
 pub(super) const CHANGES: &str = "changes";
 
-/// The tables of the log, the staff and the webhooks, each after the tables that its foreign keys
-/// refer to. Secrets stay encrypted. Acts get new identifiers in the order of the old ones. Links
-/// for choosing a password, and sessions of the staff, are not copied.
+/// The log of changes, the acts of the audit trail, the staff and the webhooks. Each table comes
+/// after the tables that its foreign keys refer to.
+///
+/// Secrets stay encrypted. Acts are sorted by their identifier, but it is not copied: they get new
+/// identifiers in the same order. Links for choosing a password, and sessions of the staff, are not
+/// copied.
 pub static TABLES: [CopiedTable; 6] = [
     CopiedTable {
         name: CHANGES,
@@ -264,8 +280,11 @@ pub static TABLES: [CopiedTable; 6] = [
     },
 ];
 
-/// Selects whether the store is empty. See [`Load::is_empty`]. In PostgreSQL, the requests of the
-/// caller 0 are writes of the service itself, so they do not count.
+/// Selects whether the store is empty. See [`Load::is_empty`].
+///
+/// Fields and the profile with its logos do not count, because a new database already has fields
+/// and a profile. In PostgreSQL, the requests of the caller 0 do not count, because they are writes
+/// of the service itself. Notes and photos need no condition: without animals, there are none.
 pub const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
     AND NOT EXISTS (SELECT 1 FROM withdrawn_pets) AND NOT EXISTS (SELECT 1 FROM orders)
     AND NOT EXISTS (SELECT 1 FROM categories)
@@ -273,19 +292,8 @@ pub const IS_EMPTY: &str = "SELECT NOT EXISTS (SELECT 1 FROM pets)
     AND NOT EXISTS (SELECT 1 FROM changes) AND NOT EXISTS (SELECT 1 FROM staff)
     AND NOT EXISTS (SELECT 1 FROM webhooks)";
 
-/// The highest identifiers that were ever assigned; 0 if there are none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct LastIds {
-    pub pet: i64,
-    pub order: i64,
-    pub key: i64,
-    pub staff: i64,
-    pub webhook: i64,
-    pub note: i64,
-}
-
-/// Makes a visit continue if `result` is `Ok`, and stop if it is an error. The caller of the visit
-/// then handles the error.
+/// Returns what the visitor of a [`Snapshot`] returns after a step with this result. An error stops
+/// the visit, and the caller of the visit then handles it.
 pub fn continue_if_ok<T, E>(result: &Result<T, E>) -> ControlFlow<()> {
     if result.is_ok() {
         ControlFlow::Continue(())

@@ -1,24 +1,55 @@
-//! The consistency rules of a database, and the report of a check (`petstore check`).
-
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
-use std::collections::{HashMap, hash_map::Entry};
+//! The report of a check (`petstore check`), and the statements that select faulty rows.
 
 use jiff::Timestamp;
-use petstore_domain::{
-    pet::HIGHEST_EXPECTED,
-    store_area::{Category, Choices, FieldSet, UniqueValueOwner},
-    text::comparison_key,
-};
+use petstore_domain::pet::HIGHEST_EXPECTED;
 
 use super::bulk::CHANGES;
 
-/// The maximum number of distinct category labels that a check compares. It limits the memory of
-/// the check.
-const MAX_COMPARED_LABELS: usize = 10_000;
-
 /// The maximum number of problems of one kind that are reported individually.
 const MAX_REPORTED: u64 = 20;
+
+/// The report of a check.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Checkup {
+    /// The number of animals in the catalogue.
+    pub animals: u64,
+    /// The number of API keys, valid or not.
+    pub keys: u64,
+    /// Facts that an operator should know, although they are not problems, one per line.
+    pub notes: Vec<String>,
+    /// All problems, one per line.
+    pub problems: Vec<String>,
+}
+
+/// A collector for the problems of one kind. It adds the first [`MAX_REPORTED`] problems to the
+/// report. When dropped, it adds a line with the number of the others.
+pub(super) struct ProblemGroup<'p> {
+    problems: &'p mut Vec<String>,
+    count: u64,
+}
+
+impl<'p> ProblemGroup<'p> {
+    pub(super) fn new(problems: &'p mut Vec<String>) -> Self {
+        Self { problems, count: 0 }
+    }
+
+    /// Adds a problem. Only counts it if there are already [`MAX_REPORTED`] problems.
+    pub(super) fn add(&mut self, problem: String) {
+        self.count += 1;
+        if self.count <= MAX_REPORTED {
+            self.problems.push(problem);
+        }
+    }
+}
+
+impl Drop for ProblemGroup<'_> {
+    fn drop(&mut self) {
+        if self.count > MAX_REPORTED {
+            self.problems
+                .push(format!("more of this kind: {}", self.count - MAX_REPORTED));
+        }
+    }
+}
 
 /// A check for faulty rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -204,7 +235,7 @@ const VERSIONED_TABLES: [VersionedTable; 6] = [
 /// and versions near the end of their range.
 ///
 /// Such values do not prevent a complete copy of the database, so only `petstore check` reports
-/// them. `key_of_changes` is the column that identifies a change, which differs between the stores.
+/// them. `key_of_changes` is the column that identifies a change. It differs between the stores.
 pub fn impossible_values(key_of_changes: &str) -> Vec<RowCheck<String>> {
     let mut checks = Vec::with_capacity(TIMES.len() + VERSIONED_TABLES.len());
     for times in &TIMES {
@@ -228,7 +259,7 @@ fn check_of_times(times: &TimeColumns, key_of_changes: &str) -> RowCheck<String>
         columns,
         stored_number,
     } = times;
-    let id = if *table == CHANGES {
+    let id_column = if *table == CHANGES {
         key_of_changes
     } else {
         id
@@ -241,7 +272,10 @@ fn check_of_times(times: &TimeColumns, key_of_changes: &str) -> RowCheck<String>
         .collect();
     RowCheck {
         problem: format!("{row} has an invalid time"),
-        statement: format!("SELECT {id} FROM {table} WHERE {}", conditions.join(" OR ")),
+        statement: format!(
+            "SELECT {id_column} FROM {table} WHERE {}",
+            conditions.join(" OR ")
+        ),
     }
 }
 
@@ -249,151 +283,4 @@ fn check_of_times(times: &TimeColumns, key_of_changes: &str) -> RowCheck<String>
 /// of the sequence replaces the `{}`.
 pub fn exhausted_ids_problem() -> String {
     format!("the last id of {{}} is above {HIGHEST_EXPECTED}")
-}
-
-/// The report of a check.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Checkup {
-    pub animals: u64,
-    pub keys: u64,
-    /// Facts that an operator should know, although they are not problems, one per line.
-    pub notes: Vec<String>,
-    /// All problems, one per line.
-    pub problems: Vec<String>,
-}
-
-/// Selects the unique values of the animals in the catalogue.
-pub(super) const UNIQUE_VALUES: &str = "SELECT field, key, pet_id FROM unique_values";
-
-/// Returns a note for each value of a unique field that several animals share. A migration kept
-/// such duplicates. Owners of the same value must be adjacent in `owners`.
-pub(super) fn notes_on_shared_values(owners: &[UniqueValueOwner]) -> Vec<String> {
-    let mut notes = Vec::new();
-    for owners_of_value in owners.chunk_by(|owner, next_owner| owner.key == next_owner.key) {
-        let Some(first_owner) = owners_of_value.first() else {
-            continue;
-        };
-        let ids: Vec<_> = owners_of_value
-            .iter()
-            .map(|owner| owner.pet.to_string())
-            .collect();
-        notes.push(format!(
-            "animals {} have the same {}, which is unique; change the value of all but one",
-            ids.join(" and "),
-            first_owner.key.field
-        ));
-    }
-    notes
-}
-
-/// Returns a note for each pair of equal choices of a field. Choices are compared by their values
-/// and labels, regardless of upper and lower case. An earlier release accepted equal choices.
-pub(super) fn notes_on_choices(fields: &FieldSet) -> Vec<String> {
-    let mut notes = Vec::new();
-    for field in fields.all() {
-        for [text, duplicate] in field.choices.iter().flat_map(Choices::duplicates) {
-            notes.push(format!(
-                "the field {} has the choices {text:?} and {duplicate:?}, which are equal \
-                 regardless of upper and lower case; rename or remove one",
-                field.name.as_str()
-            ));
-        }
-    }
-    notes
-}
-
-/// Returns a note for each field whose label equals the label of an earlier field, regardless of
-/// upper and lower case. An earlier release accepted such labels.
-pub(super) fn notes_on_field_labels(fields: &FieldSet) -> Vec<String> {
-    let mut names_by_label = HashMap::new();
-    let mut notes = Vec::new();
-    for field in fields.all() {
-        let name = field.name.as_str();
-        match names_by_label.entry(comparison_key(field.label.as_str())) {
-            Entry::Vacant(entry) => {
-                entry.insert(name);
-            }
-            Entry::Occupied(entry) => notes.push(format!(
-                "the fields {} and {name} have the same label {:?}, regardless of upper and lower \
-                 case; rename one",
-                entry.get(),
-                field.label.as_str()
-            )),
-        }
-    }
-    notes
-}
-
-/// The labels of categories, to find labels that are equal regardless of upper and lower case.
-#[derive(Default)]
-pub(super) struct CategoryLabels {
-    /// The first category with each label: at most [`MAX_COMPARED_LABELS`].
-    ids: HashMap<String, i64>,
-}
-
-impl CategoryLabels {
-    /// Adds a category. Returns a note if an earlier one has the same label. Ignores the category
-    /// once there are [`MAX_COMPARED_LABELS`].
-    pub(super) fn add(&mut self, category: &Category) -> Option<String> {
-        if self.ids.len() >= MAX_COMPARED_LABELS {
-            return None;
-        }
-        match self.ids.entry(comparison_key(category.label.as_str())) {
-            Entry::Vacant(entry) => {
-                entry.insert(category.id);
-                None
-            }
-            Entry::Occupied(entry) => Some(format!(
-                "categories {} and {} have the same label {:?}, regardless of upper and lower \
-                 case; rename one",
-                entry.get(),
-                category.id,
-                category.label.as_str()
-            )),
-        }
-    }
-}
-
-/// Selects the animals that are not merged into the search sets. Each row is a range of
-/// identifiers: above the first column, and up to the second one. If another release has merged
-/// animals, no animal counts as merged, because that release may have written other words.
-pub(super) const UNMERGED: &str = "SELECT CASE own_merges WHEN merges THEN merged ELSE 0 END,
-        CASE own_merges WHEN merges THEN last ELSE 9223372036854775807 END FROM search_state
-    UNION ALL SELECT pet_id - 1, pet_id FROM value_changes";
-/// Selects the sets of the search: the animals with each value, category and status.
-pub(super) const SETS: &str = "SELECT block, value, pets FROM value_blocks";
-/// Selects the words of the search: the animals with each word of a name or value.
-pub(super) const WORDS: &str = "SELECT block, words FROM word_blocks";
-
-/// Selects the photos of all animals.
-pub(super) const PHOTOS: &str = "SELECT id, pet_id FROM photos";
-
-/// A collector for the problems of one kind. It keeps the first [`MAX_REPORTED`] problems. When
-/// dropped, it adds a line with the number of the others.
-pub(super) struct ProblemGroup<'p> {
-    problems: &'p mut Vec<String>,
-    count: u64,
-}
-
-impl<'p> ProblemGroup<'p> {
-    pub(super) fn new(problems: &'p mut Vec<String>) -> Self {
-        Self { problems, count: 0 }
-    }
-
-    /// Adds a problem, or only counts it if there are enough.
-    pub(super) fn add(&mut self, problem: String) {
-        self.count += 1;
-        if self.count <= MAX_REPORTED {
-            self.problems.push(problem);
-        }
-    }
-}
-
-impl Drop for ProblemGroup<'_> {
-    fn drop(&mut self) {
-        if self.count > MAX_REPORTED {
-            self.problems
-                .push(format!("more of this kind: {}", self.count - MAX_REPORTED));
-        }
-    }
 }

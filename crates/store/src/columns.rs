@@ -1,7 +1,5 @@
 //! Conversions between columns and domain types, which both stores share.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::str::FromStr;
 
 use jiff::Timestamp;
@@ -19,16 +17,25 @@ use tokio_postgres::types::FromSql as FromPostgres;
 /// A database value of a type that both stores support.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Value<'v> {
+    /// A null of any type.
     Null,
+    /// An integer.
     Integer(i64),
+    /// A truth value, which SQLite stores as 0 or 1.
     Boolean(bool),
+    /// A text.
     Text(&'v str),
+    /// Bytes.
     Blob(&'v [u8]),
 }
 
-/// A row of a query result, implemented for the row types of both database drivers. The provided
-/// methods convert columns to domain types in the same way for both stores. Columns count from 0.
+/// A row of a query result, implemented for the row types of both database drivers. Columns count
+/// from 0.
+///
+/// The provided methods convert columns to domain types in the same way for both stores. If a value
+/// cannot be parsed or converted, they fail with [`Self::invalid`].
 pub trait Columns {
+    /// The error of the database driver.
     type Error;
 
     /// Reads the value of a column.
@@ -36,13 +43,13 @@ pub trait Columns {
     where
         T: FromSqlite + for<'r> FromPostgres<'r>;
 
-    /// Reads a text column; `None` if it is null.
+    /// Reads a text column. Returns `None` if the column is null.
     fn text(&self, column: usize) -> Result<Option<&str>, Self::Error>;
 
     /// Returns the error for a column whose value the service never writes.
     fn invalid(&self, column: usize) -> Self::Error;
 
-    /// Parses a text column; `None` if it is null.
+    /// Parses a text column. Returns `None` if the column is null.
     fn optional_parsed<T>(
         &self,
         column: usize,
@@ -54,7 +61,7 @@ pub trait Columns {
         }
     }
 
-    /// Parses a text column that is never null.
+    /// Parses a text column that is never null. A null is an invalid value.
     fn parsed<T>(
         &self,
         column: usize,
@@ -64,7 +71,7 @@ pub trait Columns {
             .ok_or_else(|| self.invalid(column))
     }
 
-    /// Decodes a column of bytes; `None` if it is null.
+    /// Decodes a column of bytes. Returns `None` if the column is null.
     fn optional_decoded<T>(
         &self,
         column: usize,
@@ -83,7 +90,7 @@ pub trait Columns {
             .map_err(|_| self.invalid(column))
     }
 
-    /// Reads a time that is stored in milliseconds; `None` if the column is null.
+    /// Reads a time that is stored in milliseconds. Returns `None` if the column is null.
     fn optional_time(&self, column: usize) -> Result<Option<Timestamp>, Self::Error> {
         match self.value(column)? {
             Some(millisecond) => clock::timestamp_from_milliseconds(millisecond)
@@ -93,13 +100,13 @@ pub trait Columns {
         }
     }
 
-    /// Reads a time that is stored in milliseconds.
+    /// Reads a time that is stored in milliseconds, in a column that is never null.
     fn time(&self, column: usize) -> Result<Timestamp, Self::Error> {
         self.optional_time(column)?
             .ok_or_else(|| self.invalid(column))
     }
 
-    /// Reads a time that is stored in seconds; `None` if the column is null.
+    /// Reads a time that is stored in seconds. Returns `None` if the column is null.
     fn optional_time_from_seconds(&self, column: usize) -> Result<Option<Timestamp>, Self::Error> {
         match self.value(column)? {
             Some(second) => Timestamp::from_second(second)
@@ -109,7 +116,7 @@ pub trait Columns {
         }
     }
 
-    /// Reads a time that is stored in seconds.
+    /// Reads a time that is stored in seconds, in a column that is never null.
     fn time_from_seconds(&self, column: usize) -> Result<Timestamp, Self::Error> {
         self.optional_time_from_seconds(column)?
             .ok_or_else(|| self.invalid(column))
@@ -124,7 +131,7 @@ pub(super) trait Cell: Sized {
     /// Returns the value to write to the column.
     fn value(&self) -> Value<'_>;
 
-    /// Reads the value of a column; `None` if it is null.
+    /// Reads the value of a column. Returns `None` if the column is null.
     fn read_optional<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error>;
 
     /// Reads the value of a column that is never null.
@@ -140,7 +147,7 @@ impl<T: Cell> Cell for Option<T> {
         self.as_ref().map_or(Value::Null, T::value)
     }
 
-    /// Reads a null as the value `None`, so the outer option is never empty.
+    /// Reads a null as the value `None`, so the outer option is always `Some`.
     fn read_optional<R: Columns>(row: &R, column: usize) -> Result<Option<Self>, R::Error> {
         T::read_optional(row, column).map(Some)
     }
@@ -249,7 +256,7 @@ impl Cell for Photos {
     }
 }
 
-/// Reads an integer column and converts it; `None` if it is null.
+/// Reads an integer column and converts the number. Returns `None` if the column is null.
 fn convert_integer<R: Columns, T>(
     row: &R,
     column: usize,
@@ -263,7 +270,7 @@ fn convert_integer<R: Columns, T>(
     }
 }
 
-/// Reads a text column and converts it; `None` if it is null.
+/// Reads a text column and converts the text. Returns `None` if the column is null.
 fn convert_text<R: Columns, T>(
     row: &R,
     column: usize,
@@ -272,7 +279,7 @@ fn convert_text<R: Columns, T>(
     row.optional_parsed(column, |text| convert(text.to_owned()))
 }
 
-/// Parses a text column with [`FromStr`]; `None` if it is null.
+/// Parses a text column with [`FromStr`]. Returns `None` if the column is null.
 fn parse_word<R: Columns, T: FromStr>(row: &R, column: usize) -> Result<Option<T>, R::Error> {
     row.optional_parsed(column, |text| text.parse().ok())
 }

@@ -2,10 +2,13 @@
 //! something by the time of day asks here first, because a wrong clock would cause damage that
 //! cannot be undone.
 //!
-//! The database stores a confirmed time. A clock that is near that time is trusted at once. A clock
-//! that is further away is trusted only after an even run: it must keep pace with the monotonic
-//! clock for a fraction of the distance. A trusted clock then moves the confirmed time, forward or
-//! back, to the time that it shows.
+//! The database stores a confirmed time. A clock that is at most a day away from that time is
+//! trusted at once. A clock that is further away is trusted only after an even run: a period in
+//! which it keeps pace with the monotonic clock. The further away it is, the longer the run must
+//! be. For example, a clock that is two days ahead must run evenly for an hour.
+//!
+//! After a sufficient even run, the clock also moves the confirmed time, forward or back, to the
+//! time that it shows.
 
 use std::{sync::Arc, time::Instant};
 
@@ -19,18 +22,24 @@ use crate::{Store, StoreError};
 /// The maximum distance from the confirmed time at which a clock is trusted at once.
 const MAX_TRUSTED_DISTANCE: SignedDuration = SignedDuration::from_hours(24);
 
-/// The maximum difference between the progress of the wall clock and of the monotonic clock. A
-/// larger difference is a jump of the wall clock. After a jump, no time is trusted for this
-/// duration.
-const MAX_JUMP: SignedDuration = SignedDuration::from_mins(1);
+/// The maximum difference between the progress of the wall clock and of the monotonic clock during
+/// an even run. A larger difference is a jump of the wall clock.
+const MAX_UNEVENNESS: SignedDuration = SignedDuration::from_mins(1);
 
-/// The divisor for the duration of an even run. A distant clock must run evenly for its distance to
-/// the confirmed time, divided by this: an hour for two days, and more than ten days for 500 days.
+/// The time for which no clock is trusted after a jump, even if it is near the confirmed time.
+const DISTRUST_AFTER_JUMP: SignedDuration = SignedDuration::from_mins(1);
+
+/// The divisor that gives the duration of an even run. A clock must run evenly for its distance to
+/// the confirmed time, divided by this number: for an hour if it is two days away, and for more
+/// than ten days if it is 500 days away.
 const DISTANCE_DIVISOR: i32 = 48;
 
-/// The minimum distance from the clock at which the confirmed time is moved, which avoids a write
-/// at each reading. It is less than half an hour, the shortest time for which another process with
-/// a distant clock must wait, so that process sees the confirmed time move.
+/// The minimum distance between the clock and the confirmed time at which the confirmed time is
+/// moved. Because of this minimum, not every reading causes a write.
+///
+/// It must be less than half an hour, which is the shortest even run that makes a distant clock
+/// trusted. Another process with such a clock then sees the confirmed time move during its run, and
+/// begins a new run.
 const MIN_DISTANCE_TO_MOVE: SignedDuration = SignedDuration::from_mins(10);
 
 /// Whether a clock that shows `now` is near enough to the confirmed time to be trusted at once.
@@ -54,6 +63,14 @@ struct Reading {
 }
 
 impl Reading {
+    /// Reads both clocks.
+    fn new(clock: &dyn Clock) -> Self {
+        Self {
+            instant: clock.instant(),
+            now: truncate_to_milliseconds(clock.now()),
+        }
+    }
+
     /// Returns the time since an earlier reading, as measured by the monotonic clock.
     fn monotonic_since(self, earlier: Self) -> SignedDuration {
         let duration = self.instant.saturating_duration_since(earlier.instant);
@@ -66,15 +83,17 @@ impl Reading {
     }
 }
 
+/// What the readings of the clock so far have shown.
 struct State {
     /// The first reading of the current even run. A new run begins when the wall clock jumps, or
-    /// when another process moves the confirmed time while it is distant from this clock.
+    /// when another process moves the confirmed time to a time that is not near this clock.
     even_since: Reading,
-    /// Whether the wall clock has jumped. It is then trusted only after an even run of
-    /// [`MAX_JUMP`].
+    /// Whether the wall clock has ever jumped. The clock is then trusted only after an even run of
+    /// [`DISTRUST_AFTER_JUMP`]. The flag is never reset, because it has no effect after such a run.
     has_jumped: bool,
-    /// The confirmed time at the last reading.
+    /// The confirmed time at the last reading, if there was a reading.
     last_confirmed: Option<Timestamp>,
+    /// The doubt at the last reading, if the clock was too far from the confirmed time.
     doubt: Option<Doubt>,
 }
 
@@ -89,15 +108,22 @@ pub struct Doubt {
     pub remaining: SignedDuration,
 }
 
+/// The result of comparing a reading with the confirmed time.
+enum Judgement {
+    /// The clock may be wrong.
+    NotTrusted,
+    /// The clock is trusted, because it is near the confirmed time. It must not move that time yet.
+    Near,
+    /// The clock is trusted, and may move the confirmed time: it has run evenly for as long as its
+    /// distance to that time requires.
+    HasRunEvenly,
+}
+
 impl ConfirmedClock {
     /// Makes a clock that is checked against the confirmed time of a store.
     pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
-        let even_since = Reading {
-            instant: clock.instant(),
-            now: clock.now(),
-        };
         let state = State {
-            even_since,
+            even_since: Reading::new(&*clock),
             has_jumped: false,
             last_confirmed: None,
             doubt: None,
@@ -115,55 +141,56 @@ impl ConfirmedClock {
         &self.clock
     }
 
-    /// Returns the reason why the clock was too far from the confirmed time to be trusted at the
-    /// last reading; `None` if it was not. A jump of the clock is not reported here.
+    /// Returns the doubt of the last reading. Returns `None` if the clock was near enough to the
+    /// confirmed time, or had run evenly for long enough. A jump of the clock is not reported here.
     pub fn doubt(&self) -> Option<Doubt> {
         self.state.lock().doubt
     }
 
-    /// Returns the present time, truncated to milliseconds; `None` if the clock is not trusted.
-    /// After an even run, also moves the confirmed time to it.
+    /// Returns the present time, truncated to milliseconds. Returns `None` if the clock is not
+    /// trusted. After an even run, first moves the confirmed time to the present time.
     pub async fn now(&self) -> Result<Option<Timestamp>, StoreError> {
         let confirmed = self.store.confirmed_time(self.clock.now()).await?;
         // Read the clock again, because the store may have taken a while to respond.
-        let now = truncate_to_milliseconds(self.clock.now());
-        let reading = Reading {
-            instant: self.clock.instant(),
-            now,
-        };
+        let reading = Reading::new(&*self.clock);
+        let now = reading.now;
         let judgement = self.state.lock().judge(reading, confirmed);
-        let Judgement::Trusted { remaining } = judgement else {
-            return Ok(None);
-        };
-
-        // Move the confirmed time only after an even run. Otherwise, each of several restarts in
-        // quick succession could move it by a day, with a clock that is another day ahead.
-        let has_run_evenly = !remaining.is_positive();
-        if has_run_evenly && now.duration_since(confirmed).abs() >= MIN_DISTANCE_TO_MOVE {
-            if self.store.confirm_time(confirmed, now, None).await? {
-                self.state.lock().last_confirmed = Some(now);
-            } else if !is_near(now, confirmed) {
-                // Another process has just moved the confirmed time, and it may be right.
-                return Ok(None);
-            }
+        match judgement {
+            Judgement::NotTrusted => Ok(None),
+            // Each of several restarts in quick succession could otherwise move the confirmed time
+            // by a day, with a clock that is another day ahead.
+            Judgement::Near => Ok(Some(now)),
+            Judgement::HasRunEvenly => self.move_confirmed_time(confirmed, now).await,
         }
-        Ok(Some(now))
     }
-}
 
-/// The result of comparing the clock with the confirmed time.
-enum Judgement {
-    Trusted {
-        /// How much longer the clock must run evenly before it may move the confirmed time. It may
-        /// move it now if this is not positive.
-        remaining: SignedDuration,
-    },
-    NotTrusted,
+    /// Moves the confirmed time from `confirmed` to `now`, if they are far enough apart.
+    ///
+    /// Returns `now`. Returns `None` if another process has just moved the confirmed time instead,
+    /// and the clock is distant from `confirmed`: the other process may be right.
+    async fn move_confirmed_time(
+        &self,
+        confirmed: Timestamp,
+        now: Timestamp,
+    ) -> Result<Option<Timestamp>, StoreError> {
+        if now.duration_since(confirmed).abs() < MIN_DISTANCE_TO_MOVE {
+            return Ok(Some(now));
+        }
+        if self.store.confirm_time(confirmed, now, None).await? {
+            self.state.lock().last_confirmed = Some(now);
+            return Ok(Some(now));
+        }
+        if is_near(now, confirmed) {
+            Ok(Some(now))
+        } else {
+            Ok(None)
+        }
+    }
 }
 
 impl State {
     /// Decides whether to trust a reading, by comparing it with the confirmed time. Updates the
-    /// even run and the doubt.
+    /// state, and logs a change of the doubt.
     fn judge(&mut self, reading: Reading, confirmed: Timestamp) -> Judgement {
         let now = reading.now;
         self.restart_after_jump(reading);
@@ -172,42 +199,48 @@ impl State {
         let even_duration = reading.monotonic_since(self.even_since);
         let distance = now.duration_since(confirmed).abs();
         let remaining = (distance / DISTANCE_DIVISOR).saturating_sub(even_duration);
-        let doubt = if !is_near(now, confirmed) && remaining.is_positive() {
+        let has_run_evenly = !remaining.is_positive();
+        let doubt = if is_near(now, confirmed) || has_run_evenly {
+            None
+        } else {
             Some(Doubt {
                 now,
                 confirmed,
                 remaining,
             })
-        } else {
-            None
         };
         self.log_doubt_change(doubt, now, confirmed);
         self.doubt = doubt;
 
-        let is_settled = !self.has_jumped || even_duration >= MAX_JUMP;
-        if doubt.is_none() && is_settled {
-            Judgement::Trusted { remaining }
-        } else {
+        let is_settled = !self.has_jumped || even_duration >= DISTRUST_AFTER_JUMP;
+        if doubt.is_some() || !is_settled {
             Judgement::NotTrusted
+        } else if has_run_evenly {
+            Judgement::HasRunEvenly
+        } else {
+            Judgement::Near
         }
     }
 
     /// Restarts the even run if the wall clock has jumped relative to the monotonic clock.
+    ///
+    /// The comparison is with the beginning of the run. So a clock that is only a little too fast
+    /// or too slow also restarts the run after some time.
     fn restart_after_jump(&mut self, reading: Reading) {
         let wall_duration = reading.wall_since(self.even_since);
         let monotonic_duration = reading.monotonic_since(self.even_since);
-        if wall_duration.saturating_sub(monotonic_duration).abs() > MAX_JUMP {
+        if wall_duration.saturating_sub(monotonic_duration).abs() > MAX_UNEVENNESS {
             warn!("the clock of the machine has jumped; nothing expires for a minute");
             self.even_since = reading;
             self.has_jumped = true;
         }
     }
 
-    /// Restarts the even run if another process has moved the confirmed time, but not near to this
-    /// clock: two clocks then disagree, and either may be wrong.
+    /// Restarts the even run if another process has moved the confirmed time to a time that is not
+    /// near this clock: two clocks then disagree, and either may be wrong.
     fn restart_after_distant_move(&mut self, reading: Reading, confirmed: Timestamp) {
-        let last_confirmed = self.last_confirmed.replace(confirmed);
-        let has_moved = last_confirmed.is_some_and(|last_confirmed| last_confirmed != confirmed);
+        let previous = self.last_confirmed.replace(confirmed);
+        let has_moved = previous.is_some_and(|previous_time| previous_time != confirmed);
         if has_moved && !is_near(reading.now, confirmed) {
             self.even_since = reading;
         }

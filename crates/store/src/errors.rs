@@ -1,7 +1,5 @@
 //! The errors of a store.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::sync::Arc;
 
 use petstore_observe::log::error_chain;
@@ -47,7 +45,7 @@ impl StoreError {
     }
 }
 
-/// The cause of an error: for the log, never for a client.
+/// The cause of an error. It appears in the log, but a client never sees it.
 pub type Cause = Arc<dyn std::error::Error + Send + Sync>;
 
 /// Wraps a message as a cause.
@@ -74,6 +72,7 @@ pub enum OpenError {
     /// The settings of the database are invalid.
     #[error("cannot open the database {path}: {what}")]
     BadSetting {
+        /// The path or URL of the database.
         path: String,
         /// The fault, and what the operator must do.
         what: String,
@@ -92,15 +91,23 @@ pub enum OpenError {
     ForeignDatabase(String),
     /// The database contains an object of another program, with a name that petstore needs.
     #[error("{path} contains objects of another program ({what}); use another database or schema")]
-    NameTaken { path: String, what: String },
+    NameTaken {
+        /// The path or URL of the database.
+        path: String,
+        /// The objects of the other program.
+        what: String,
+    },
     /// A newer release migrated the database.
     #[error(
         "{path} has schema version {found}, but this release supports only versions up to {known}; \
          use the newer release that migrated it"
     )]
     TooNew {
+        /// The path or URL of the database.
         path: String,
+        /// The version of its schema.
         found: u32,
+        /// The newest version that this release supports.
         known: u32,
     },
     /// The database has the schema of an older release. Only `petstore serve` migrates a database.
@@ -109,8 +116,11 @@ pub enum OpenError {
          `petstore serve` migrates it"
     )]
     TooOld {
+        /// The path or URL of the database.
         path: String,
+        /// The version of its schema.
         found: u32,
+        /// The version that this release needs.
         known: u32,
     },
     /// Another process has the database open with a different `-shm` file, so the locks of the two
@@ -122,14 +132,24 @@ pub enum OpenError {
     OtherShmFile(String),
     /// The content of the database is damaged.
     #[error("the database {path} is damaged ({what}); for details, run `petstore check`")]
-    Damaged { path: String, what: String },
+    Damaged {
+        /// The path or URL of the database.
+        path: String,
+        /// The first damage that was found.
+        what: String,
+    },
     /// Reading or writing failed.
     #[error("cannot open the database {path}: {}", error_chain(.cause.as_ref()))]
-    Io { path: String, cause: Cause },
+    Io {
+        /// The path or URL of the database.
+        path: String,
+        /// The error of the operating system or of the driver.
+        cause: Cause,
+    },
 }
 
 impl OpenError {
-    /// Whether a retry is pointless because only the operator can remove the cause.
+    /// Whether a retry fails until the operator removes the cause.
     pub fn is_permanent(&self) -> bool {
         !matches!(
             self,

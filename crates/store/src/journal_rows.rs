@@ -1,7 +1,5 @@
-//! The rows of the journal, which is the log of changes: the statements and types that both stores
-//! share.
-
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
+//! The rows of the journal, which is the log of changes. Both stores share these statements and
+//! types.
 
 use petstore_domain::{
     NamedActor, PetId, WriteContext,
@@ -21,7 +19,7 @@ pub(super) const MAX_SCANNED_ROWS: i64 = 10_000;
 /// (exclusive). They appear in ascending order, because SQLite numbers parameters by their first
 /// appearance.
 ///
-/// This and the following are macros because `concat!` takes no constants.
+/// This and the following statements are macros because `concat!` takes no constants.
 #[macro_export]
 macro_rules! audit_conditions {
     () => {
@@ -57,7 +55,7 @@ macro_rules! audited_changes {
     };
 }
 
-/// Expands to the columns of a change, in the order in which they are read.
+/// Expands to the columns of a change, in the order in which readers expect them.
 #[macro_export]
 macro_rules! change_columns {
     () => {
@@ -89,7 +87,7 @@ macro_rules! changes_between {
 }
 
 /// Expands to a subquery for the first change that any enabled webhook still has to read or
-/// deliver. This change and all later ones must not be forgotten.
+/// deliver. This change and all later ones must not be forgotten, so that each webhook gets them.
 #[macro_export]
 macro_rules! undelivered {
     () => {
@@ -107,16 +105,17 @@ const TYPICAL_LENGTH: usize = 256;
 /// A change that is about to be logged.
 #[derive(Debug)]
 pub struct LogEntry {
+    /// The type of the change.
     pub kind: ChangeType,
-    /// The id of the resource that changes; `None` for an import.
+    /// The id of the resource that changes, or `None` for an import.
     pub subject: Option<i64>,
     /// The version of the resource after the change, or its last version if it is deleted.
     pub version: Option<i64>,
     /// The animal that the change concerns, even if the subject is an order.
     pub pet: Option<i64>,
-    /// The representation of the resource before the change; `None` if it did not exist.
+    /// The representation of the resource before the change, or `None` if it did not exist.
     pub before: Option<String>,
-    /// The representation of the resource after the change; `None` if it is deleted.
+    /// The representation of the resource after the change, or `None` if it is deleted.
     pub after: Option<String>,
 }
 
@@ -158,8 +157,8 @@ impl LogEntry {
             subject: latest.map(Resource::id),
             version: latest.map(Resource::version),
             pet: latest.and_then(Resource::pet_id).map(PetId::get),
-            before: change.before.as_ref().map(representation),
-            after: change.after.as_ref().map(representation),
+            before: change.before.as_ref().map(render_resource),
+            after: change.after.as_ref().map(render_resource),
         }
     }
 
@@ -171,47 +170,22 @@ impl LogEntry {
     }
 }
 
-/// Writes the summary of an import, such as `{"firstId":1,"lastId":3,"count":3}`. The identifiers
-/// are `null` if the import has no animals.
-fn write_import(out: &mut Vec<u8>, summary: ImportSummary) {
-    let has_animals = summary.count > 0;
-    let first = has_animals.then_some(summary.first);
-    let last = has_animals.then_some(summary.last);
-
-    let mut object = json::Object::begin(out);
-    object.or_null("firstId", first, |object, id| object.integer("firstId", id));
-    object.or_null("lastId", last, |object, id| object.integer("lastId", id));
-    object.integer("count", summary.count);
-    object.end();
-}
-
-/// Returns the representation of a resource as JSON for the log. The representation of a note omits
-/// its text.
-pub(super) fn representation(resource: &Resource) -> String {
-    render_json(0, |out| json::write_resource(out, resource))
-}
-
-/// Returns the JSON that `write` produces. `text_length` is the approximate number of bytes in its
-/// texts, for the capacity of the buffer.
-pub(super) fn render_json(text_length: usize, write: impl FnOnce(&mut Vec<u8>)) -> String {
-    let mut out = Vec::with_capacity(TYPICAL_LENGTH + text_length);
-    write(&mut out);
-    // This cannot fail: JSON is UTF-8.
-    String::from_utf8(out).unwrap_or_default()
-}
-
-/// A summary of an import: its animals, and whether it has anything else.
+/// A summary of an import: the number and the range of its animals, and whether it has any other
+/// resource.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct ImportSummary {
-    /// The lowest identifier of an animal; 0 if there are no animals.
+    /// The lowest identifier of an animal, or 0 if there are no animals.
     pub first: i64,
-    /// The highest identifier of an animal; 0 if there are no animals.
+    /// The highest identifier of an animal, or 0 if there are no animals.
     pub last: i64,
+    /// The number of animals.
     pub count: u64,
+    /// Whether the import has an order, a category or a note.
     has_other_resources: bool,
 }
 
 impl ImportSummary {
+    /// Whether the import has no resource.
     pub fn is_empty(&self) -> bool {
         self.count == 0 && !self.has_other_resources
     }
@@ -243,7 +217,9 @@ impl ImportSummary {
 pub struct Origin<'c> {
     /// The time in milliseconds.
     pub at: i64,
+    /// The actor who is responsible.
     pub actor: &'c NamedActor,
+    /// The id of the request, if a request caused the change or the act.
     pub request_id: Option<&'c str>,
 }
 
@@ -255,4 +231,39 @@ impl<'c> From<&'c WriteContext> for Origin<'c> {
             request_id: context.request_id.as_deref(),
         }
     }
+}
+
+/// Writes the summary of an import, such as `{"firstId":1,"lastId":3,"count":3}`. The identifiers
+/// are `null` if the import has no animals.
+fn write_import(out: &mut Vec<u8>, summary: ImportSummary) {
+    let [first, last] = if summary.count > 0 {
+        [Some(summary.first), Some(summary.last)]
+    } else {
+        [None, None]
+    };
+
+    let mut object = json::Object::begin(out);
+    object.or_null("firstId", first, |object, name, id| {
+        object.integer(name, id);
+    });
+    object.or_null("lastId", last, |object, name, id| {
+        object.integer(name, id);
+    });
+    object.integer("count", summary.count);
+    object.end();
+}
+
+/// Returns the representation of a resource as JSON for the log. The representation of a note omits
+/// its text.
+pub(super) fn render_resource(resource: &Resource) -> String {
+    render_json(0, |out| json::write_resource(out, resource))
+}
+
+/// Returns the JSON that `write` produces. `text_length` is the approximate number of bytes in its
+/// texts, for the capacity of the buffer.
+pub(super) fn render_json(text_length: usize, write: impl FnOnce(&mut Vec<u8>)) -> String {
+    let mut out = Vec::with_capacity(TYPICAL_LENGTH + text_length);
+    write(&mut out);
+    // This cannot fail: JSON is UTF-8.
+    String::from_utf8(out).unwrap_or_default()
 }

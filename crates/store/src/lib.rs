@@ -4,6 +4,7 @@
 pub mod admin;
 pub mod bulk;
 pub mod check;
+mod check_notes;
 pub mod check_rows;
 pub mod columns;
 pub mod confirmed_clock;
@@ -22,15 +23,14 @@ pub mod tables;
 mod value_check;
 pub mod whole;
 
-pub use self::errors::cause;
 pub use self::{
     admin::{
         Fields, Journal, KEPT_ATTEMPTS, Keys, Lists, Notes, Offers, PhotoAudience, PhotoFiles,
-        Requests, Return, Staff, StaffKey, StaffWriteOutcome, StoreProfile, StoredLogo, Webhooks,
-        WriteOutcome,
+        Requests, ReturnToOffer, Staff, StaffKey, StaffWriteOutcome, StoreProfile, StoredLogo,
+        Webhooks, WriteOutcome,
     },
     check::Checkup,
-    errors::{Cause, OpenError, StoreError},
+    errors::{Cause, OpenError, StoreError, cause},
     health::Health,
     open_mode::OpenMode,
     pets::{CreationOutcome, CreationRenderer, PetVisitor, Pets, Version},

@@ -41,23 +41,24 @@ impl OpenMode {
 pub struct LabelParameters {
     /// The label of the field.
     pub label: &'static str,
-    /// The labels of the choices as JSON; `None` if no choice has a label.
-    pub choice_labels: Option<String>,
+    /// A JSON object with the label of each choice that has one; `None` if no choice has a label.
+    pub choice_labels_json: Option<String>,
     /// The name of the field.
     pub name: &'static str,
 }
 
 impl From<&'static FieldLabels> for LabelParameters {
+    /// Renders the labels of a field and of its choices as parameters.
     fn from(field: &'static FieldLabels) -> Self {
         let labels_by_choice: BTreeMap<_, _> = field.choices.iter().copied().collect();
-        let choice_labels = if labels_by_choice.is_empty() {
+        let choice_labels_json = if labels_by_choice.is_empty() {
             None
         } else {
             Some(serde_json::json!(labels_by_choice).to_string())
         };
         Self {
             label: field.label,
-            choice_labels,
+            choice_labels_json,
             name: field.name,
         }
     }

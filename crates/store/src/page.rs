@@ -1,6 +1,7 @@
 //! A buffer for one page of animals, between the database and the visitor that renders it.
-
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
+//!
+//! The visit is divided into turns. A turn is the work that a task does before it lets other tasks
+//! run on the same thread.
 
 use std::slice;
 
@@ -9,8 +10,7 @@ use tokio::task;
 
 use super::{PetVisitor, StoreError, cause};
 
-/// The number of bytes of names in one turn: about a tenth of a millisecond of rendering. After
-/// each turn, a task yields to other tasks.
+/// The number of bytes of names in one turn. Rendering them takes about a tenth of a millisecond.
 pub const BYTES_PER_TURN: usize = 64 << 10;
 
 /// The animals of a page, copied from their rows.
@@ -20,19 +20,24 @@ pub const BYTES_PER_TURN: usize = 64 << 10;
 /// allocations.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Page {
+    /// The animals, in the order of the page.
     pub pets: Vec<Entry>,
     /// The concatenated names of all animals, in the order of `pets`.
     pub names: String,
+    /// Whether another page follows.
     pub more_follow: bool,
 }
 
 /// An animal whose name is in [`Page::names`].
 #[derive(Debug, PartialEq, Eq)]
 pub struct Entry {
+    /// The identifier of the animal.
     pub id: PetId,
-    /// The length of its name in bytes.
+    /// The length of the name in bytes.
     pub name_length: usize,
+    /// The category of the animal.
     pub category_id: i64,
+    /// The status of the animal.
     pub status: PetStatus,
 }
 
@@ -54,14 +59,14 @@ impl Page {
         });
     }
 
-    /// Calls `visitor` with each animal. Yields to other tasks after each [`BYTES_PER_TURN`] of
-    /// names. Returns the last animal of the page if another page follows.
+    /// Calls `visitor` with each animal. Yields to other tasks after each turn. Returns the last
+    /// animal of the page if another page follows.
     pub async fn visit(&self, visitor: PetVisitor<'_>) -> Result<Option<PetId>, StoreError> {
         let mut unvisited_pets = UnvisitedPets {
             pets: self.pets.iter(),
             names: &self.names,
         };
-        while unvisited_pets.visit_for_one_turn(visitor)? {
+        while unvisited_pets.visit_one_turn(visitor)? == TurnEnd::MoreMayBeLeft {
             task::yield_now().await;
         }
         if !self.more_follow {
@@ -71,6 +76,15 @@ impl Page {
     }
 }
 
+/// The reason why a turn ended.
+#[derive(PartialEq, Eq)]
+enum TurnEnd {
+    /// The names of the turn reached [`BYTES_PER_TURN`].
+    MoreMayBeLeft,
+    /// No animal is left.
+    NoneLeft,
+}
+
 /// The animals of a page that have not been visited yet, and their names.
 struct UnvisitedPets<'p> {
     pets: slice::Iter<'p, Entry>,
@@ -78,9 +92,9 @@ struct UnvisitedPets<'p> {
 }
 
 impl UnvisitedPets<'_> {
-    /// Visits animals until their names reach [`BYTES_PER_TURN`], and then returns `true`. Returns
-    /// `false` if no animal is left before that.
-    fn visit_for_one_turn(&mut self, visitor: PetVisitor<'_>) -> Result<bool, StoreError> {
+    /// Calls `visitor` with the animals of one turn, which ends when their names reach
+    /// [`BYTES_PER_TURN`] or no animal is left.
+    fn visit_one_turn(&mut self, visitor: PetVisitor<'_>) -> Result<TurnEnd, StoreError> {
         let length_before = self.names.len();
         for &Entry {
             id,
@@ -100,9 +114,9 @@ impl UnvisitedPets<'_> {
             });
             self.names = following_names;
             if length_before - self.names.len() >= BYTES_PER_TURN {
-                return Ok(true);
+                return Ok(TurnEnd::MoreMayBeLeft);
             }
         }
-        Ok(false)
+        Ok(TurnEnd::NoneLeft)
     }
 }

@@ -1,7 +1,5 @@
 //! Animals as the contract shows them.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use async_trait::async_trait;
 use petstore_domain::{NewPet, PageRequest, Pet, PetId, PetRef, StoredResponse, WriteContext};
 
@@ -28,10 +26,10 @@ pub trait Pets: Send + Sync {
     /// Adds an animal under a new identifier, higher than all earlier ones.
     ///
     /// If the request has an idempotency key, this is idempotent. The response that `respond`
-    /// renders is stored atomically with the animal. Until the request is forgotten, later calls
-    /// with the same key and the same lineage of API keys (a key and its successors) get that
-    /// response. They get it even if the client never received it, and whatever has happened to the
-    /// animal since. A failed request is not remembered.
+    /// renders is stored atomically with the animal. Later calls with the same idempotency key, by
+    /// the same API key or by one that succeeds it, get that response. They get it even if the
+    /// client never received it, and whatever has happened to the animal since, but only as long as
+    /// the store remembers the request. A failed request is not remembered.
     async fn create_pet(
         &self,
         pet: NewPet,
@@ -46,9 +44,11 @@ pub trait Pets: Send + Sync {
     /// got a version is at least as new as that version.
     async fn version(&self) -> Result<Option<Version>, StoreError>;
 
-    /// Returns the number of writes that this process has completed. It is for caches of a store
-    /// whose [`Pets::version`] is `None`. Such a store increments the number before a write
-    /// returns.
+    /// Returns the number of writes of this process that have ended, successfully or not.
+    ///
+    /// Caches use this number if the store has no [`Pets::version`]. Such a store increments the
+    /// number before a write returns. No cache asks for the number of any other store, so such a
+    /// store does not count, and returns 0.
     fn ended_writes(&self) -> u64 {
         0
     }
@@ -96,6 +96,7 @@ impl Version {
         Self(version)
     }
 
+    /// Returns the bytes of the version, with its padding.
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }

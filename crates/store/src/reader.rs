@@ -8,7 +8,7 @@ use petstore_domain::{
     store_area::{Category, FieldSet, Logo, PetQuery, PhotoId, Profile, StorePet},
 };
 
-use crate::{PhotoAudience, Return, Store, StoreError, StoredLogo, Version};
+use crate::{PhotoAudience, ReturnToOffer, Store, StoreError, StoredLogo, Version};
 
 /// A read-only handle to a store, for the public pages. It offers only what the public may see.
 /// Each method behaves like the method that its doc refers to.
@@ -46,11 +46,11 @@ impl StoreReader {
     }
 
     /// See [`crate::Offers::list_returns`].
-    pub async fn list_returns(&self, scanned_count: i64) -> Result<Vec<Return>, StoreError> {
+    pub async fn list_returns(&self, scanned_count: i64) -> Result<Vec<ReturnToOffer>, StoreError> {
         self.store.list_returns(scanned_count).await
     }
 
-    /// Reads an animal like [`crate::StoreArea::get_store_pet`]. Returns `None` also for an animal
+    /// Reads an animal like [`crate::StoreArea::get_store_pet`]. Also returns `None` for an animal
     /// that the window, the public website, may not show.
     pub async fn get_listed_pet(&self, id: PetId) -> Result<Option<StorePet>, StoreError> {
         let pet = self.store.get_store_pet(id).await?;

@@ -34,7 +34,7 @@ pub const REMEMBER: &str = "INSERT INTO requests
     (caller, key, operation, fingerprint, status, location, etag, body, created_at, mark)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9,
         (SELECT coalesce(max(number), 0) FROM idempotency_marks))";
-/// Selects the newest mark; 0 if there is none.
+/// Selects the newest mark, or 0 if there is none.
 pub const NEWEST_MARK: &str = "SELECT coalesce(max(number), 0) FROM idempotency_marks";
 /// Deletes at most $2 requests that are older than $1 marks from the table of the previous release.
 pub(super) const FORGET_IN_PREVIOUS_TABLE: &str = "
@@ -100,9 +100,9 @@ pub(super) fn read_request<R: Columns>(row: &R) -> Result<StoredRequest, R::Erro
 /// Reads a response from the four columns that begin at `first_column`: status, location, `ETag`
 /// and body.
 fn read_response<R: Columns>(row: &R, first_column: usize) -> Result<StoredResponse, R::Error> {
-    let status = u16::try_from(row.value::<i32>(first_column)?);
+    let status: i32 = row.value(first_column)?;
     Ok(StoredResponse {
-        status: status.map_err(|_| row.invalid(first_column))?,
+        status: u16::try_from(status).map_err(|_| row.invalid(first_column))?,
         location: row.value(first_column + 1)?,
         etag: row.value(first_column + 2)?,
         body: row.value(first_column + 3)?,

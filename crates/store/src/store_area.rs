@@ -1,7 +1,5 @@
 //! The commands of the store area, which each store executes in its own way.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use async_trait::async_trait;
 use petstore_domain::{
     PetId, StoredResponse, WriteContext,
@@ -41,7 +39,9 @@ pub trait StoreArea: Send + Sync {
 /// The result of [`StoreArea::execute`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExecutionOutcome {
+    /// All commands were executed.
     Done {
+        /// The response that the renderer made.
         response: StoredResponse,
         /// The changes, for the log and the metrics.
         changes: Vec<Change>,
@@ -50,9 +50,11 @@ pub enum ExecutionOutcome {
     Replayed(StoredResponse),
     /// Nothing was done: the idempotency key was used before for another request.
     IdempotencyConflict,
+    /// Nothing was done: a command was refused.
     Refused {
         /// The position of the refused command, from 0.
         index: usize,
+        /// The reason why the command was refused.
         refusal: Refusal,
     },
 }

@@ -2,8 +2,6 @@
 //! stores. Statements and row readers are derived from these declarations, so they agree on the
 //! column order.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use petstore_domain::{
     Actor, NamedActor, NewPet, Pet, PetName, PetRef,
     named_enum::named_enum,
@@ -14,6 +12,7 @@ use super::columns::{Cell, Columns, Value};
 
 /// A type that is stored in columns of its own. `record!` implements it for most types.
 pub trait Record: Sized {
+    /// The names of the columns.
     const COLUMNS: &'static [&'static str];
 
     /// The types of the columns in PostgreSQL.
@@ -162,10 +161,15 @@ impl Record for PetNote {
 named_enum! {
     /// A table of versioned resources. The first column is the primary key.
     pub enum Table {
+        /// The animals in the catalogue.
         Pets = "pets",
+        /// The animals that were withdrawn from the catalogue.
         WithdrawnPets = "withdrawn_pets",
+        /// The orders of animals, without their contacts.
         Orders = "orders",
+        /// The categories of animals.
         Categories = "categories",
+        /// The notes on animals.
         Notes = "notes",
     }
 }
@@ -200,6 +204,7 @@ impl Table {
         }
     }
 
+    /// Returns the names of the columns that a resource is stored in.
     pub fn columns(self) -> Vec<&'static str> {
         self.columns_and_types().map(|(column, _)| column).collect()
     }
@@ -260,7 +265,7 @@ impl Table {
 }
 
 /// Returns the values of the columns of a resource, in the order of [`Table::columns`].
-pub fn values(resource: &Resource) -> Vec<Value<'_>> {
+pub fn column_values(resource: &Resource) -> Vec<Value<'_>> {
     match resource {
         Resource::Pet(pet) => {
             let mut values = pet.values();
@@ -275,16 +280,16 @@ pub fn values(resource: &Resource) -> Vec<Value<'_>> {
     }
 }
 
-/// Returns the photos of an animal; no photos for any other resource.
-pub fn photos(resource: Option<&Resource>) -> &Photos {
+/// Returns the photos of a resource. Only an animal has any.
+pub fn photos_of(resource: Option<&Resource>) -> &Photos {
     match resource {
         Some(Resource::Pet(pet)) => &pet.photos,
         _ => &Photos::NONE,
     }
 }
 
-/// Reads an order with its contact from the columns that begin at `first_column`; `None` if they
-/// are null.
+/// Reads an order with its contact from the columns that begin at `first_column`. Returns `None` if
+/// the columns are null.
 pub fn read_order<R: Columns>(row: &R, first_column: usize) -> Result<Option<Order>, R::Error> {
     let Some(mut order) = Order::read_optional(row, first_column)? else {
         return Ok(None);
@@ -294,7 +299,7 @@ pub fn read_order<R: Columns>(row: &R, first_column: usize) -> Result<Option<Ord
 }
 
 /// Reads an animal, without the id of its open order, from the columns that begin at
-/// `first_column`; `None` if they are null.
+/// `first_column`. Returns `None` if the columns are null.
 pub fn read_pet<R: Columns>(row: &R, first_column: usize) -> Result<Option<StorePet>, R::Error> {
     let Some(mut pet) = StorePet::read_optional(row, first_column)? else {
         return Ok(None);

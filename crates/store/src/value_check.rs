@@ -60,17 +60,27 @@ pub(super) struct ValueCheck {
     unmerged: UnmergedPets,
 }
 
-/// The animals that are not merged into the search yet. The sets need not agree with them.
+/// The animals that are not merged into the search yet, in their present state. The sets and the
+/// words of the search need not agree with them.
 #[derive(Default)]
 struct UnmergedPets {
     /// The exclusive lower bound of the identifiers of new animals.
-    last_merged: i64,
+    new_after: i64,
     /// The inclusive upper bound of the identifiers of new animals.
-    last: i64,
+    last_new: i64,
+    /// The identifiers of changed animals.
     changed: RoaringTreemap,
 }
 
+impl UnmergedPets {
+    fn contains(&self, id: i64) -> bool {
+        let is_new = id > self.new_after && id <= self.last_new;
+        is_new || self.changed.contains(id.unsigned_abs())
+    }
+}
+
 impl ValueCheck {
+    /// Begins the comparison with these field definitions.
     pub(super) fn new(fields: FieldSet) -> Self {
         Self {
             fields,
@@ -79,6 +89,20 @@ impl ValueCheck {
             sets: RowBalance::default(),
             words: RowBalance::default(),
             unmerged: UnmergedPets::default(),
+        }
+    }
+
+    /// Adds a row of the statement for unmerged animals: a range of identifiers above `after` and
+    /// up to `last`. All of its rows must be added before the first animal.
+    ///
+    /// A range of one animal counts as a changed animal, even if the animal is new: both are
+    /// unmerged. Any other range is the range of new animals.
+    pub(super) fn add_unmerged(&mut self, after: i64, last: i64) {
+        if last - after == 1 {
+            self.unmerged.changed.insert(last.unsigned_abs());
+        } else {
+            self.unmerged.new_after = after;
+            self.unmerged.last_new = last;
         }
     }
 
@@ -94,7 +118,7 @@ impl ValueCheck {
                 self.unique_values.add_expected(&(&key, id));
             }
         }
-        if self.is_merged(id) {
+        if !self.unmerged.contains(id) {
             for set in sets_of_pet(&self.fields, pet) {
                 self.sets.add_expected(&(set, id));
             }
@@ -113,58 +137,33 @@ impl ValueCheck {
         self.unique_values.add_present(&(key, id));
     }
 
-    /// Whether the sets of the search must agree with the animal `id`.
-    fn is_merged(&self, id: i64) -> bool {
-        let UnmergedPets {
-            last_merged,
-            last,
-            changed,
-        } = &self.unmerged;
-        let is_new = id > *last_merged && id <= *last;
-        !is_new && !changed.contains(id.unsigned_abs())
-    }
-
-    /// Adds a row of [`super::check::UNMERGED`]. All of its rows must be added before the first
-    /// animal.
-    ///
-    /// A range of one animal counts as a changed animal, even if the animal is new: both are
-    /// unmerged. Any other range is the range of new animals.
-    pub(super) fn add_unmerged(&mut self, last_merged: i64, last: i64) {
-        if last - last_merged == 1 {
-            self.unmerged.changed.insert(last.unsigned_abs());
-        } else {
-            self.unmerged.last_merged = last_merged;
-            self.unmerged.last = last;
-        }
-    }
-
-    /// Adds a row of [`super::check::SETS`].
+    /// Adds a row with a block of a set of the search: its block, set and animals.
     pub(super) fn add_set<R: Columns>(&mut self, row: &R) -> Result<(), R::Error> {
         let block: i64 = row.value(0)?;
         let set: i64 = row.value(1)?;
         for offset in read_pets(row, 2)? {
             let id = pet_in_block(block, offset);
-            if self.is_merged(id) {
+            if !self.unmerged.contains(id) {
                 self.sets.add_present(&(set, id));
             }
         }
         Ok(())
     }
 
-    /// Adds a row of [`super::check::WORDS`].
+    /// Adds a row with words of the search: its block, and the packed words. If the words cannot be
+    /// unpacked, adds none of them.
     pub(super) fn add_words<R: Columns>(&mut self, row: &R) -> Result<(), R::Error> {
         let block: i64 = row.value(0)?;
-        // A copy, because the closure also borrows `self` for `is_merged`.
-        let mut balance = self.words;
+        let mut words = self.words;
         read_words(row, 1, |word, offsets| {
             for &offset in offsets {
                 let id = pet_in_block(block, offset.into());
-                if self.is_merged(id) {
-                    balance.add_present(&(id, word));
+                if !self.unmerged.contains(id) {
+                    words.add_present(&(id, word));
                 }
             }
         })?;
-        self.words = balance;
+        self.words = words;
         Ok(())
     }
 
@@ -174,7 +173,7 @@ impl ValueCheck {
     }
 
     /// Returns a problem for each table that disagrees with the animals.
-    pub(super) fn disagreements(&self) -> Vec<String> {
+    pub(super) fn report_disagreements(&self) -> Vec<String> {
         let tables = [
             ("unique_values", self.unique_values),
             ("photos", self.photos),

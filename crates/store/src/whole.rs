@@ -1,7 +1,5 @@
 //! Reads whole catalogues, for export, copy and check. Both stores share this code.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::ops::ControlFlow;
 
 use futures_util::FutureExt;
@@ -25,9 +23,11 @@ const COUNT_PETS: &str = "SELECT count(*) FROM pets WHERE CAST($1 AS text) IS NU
 /// A blocking connection that reads whole catalogues. Each store implements it for its connection,
 /// which then also implements [`Snapshot`].
 pub trait CatalogueConnection {
+    /// The connection on which the work of both stores runs.
     type Sql: Sql;
 
-    /// The table or subquery from which the changes are copied, each with its number.
+    /// The table or subquery from which the log of changes is copied, with the columns of its entry
+    /// in [`TABLES`](super::bulk::TABLES).
     const CHANGES: &'static str;
     /// Selects the members of [`LastIds`], in the order of their declaration.
     const LAST_IDS: &'static str;
@@ -47,8 +47,8 @@ pub trait CatalogueConnection {
         work: Work<Self::Sql, I, T>,
     ) -> Result<T, ConnectionError<Self>>;
 
-    /// Calls `visitor` with each row of a result until it breaks. An implementation may use another
-    /// connection for this.
+    /// Calls `visitor` with each row of a result until `visitor` breaks. An implementation may read
+    /// over another connection.
     fn for_each_row(
         &self,
         sql: &str,
@@ -65,8 +65,8 @@ pub trait CatalogueConnection {
     /// Whether another check of the store already reports every possible fault of this row, so that
     /// the shared check need not report them again.
     fn is_checked_elsewhere(
-        _: Table,
-        _: &BorrowedRow<'_, Self>,
+        _table: Table,
+        _row: &BorrowedRow<'_, Self>,
     ) -> Result<bool, ConnectionError<Self>> {
         Ok(false)
     }
@@ -177,8 +177,8 @@ impl<C: CatalogueConnection> Snapshot for C {
     }
 }
 
-/// Calls `visitor` with each resource of a table until it breaks. Returns its last answer, so that
-/// the caller knows whether it broke.
+/// Calls `visitor` with each resource of a table until `visitor` breaks. Returns the last answer of
+/// `visitor`, so that the caller knows whether to continue.
 fn visit_table<C: CatalogueConnection>(
     connection: &C,
     table: Table,

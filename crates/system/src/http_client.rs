@@ -1,7 +1,5 @@
 //! A small HTTP/1.1 client for requests to other servers.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::{io, pin::pin, time::Duration};
 
 use bytes::Bytes;
@@ -39,6 +37,7 @@ const DISCARDED_BODY_LIMITS: BodyLimits = BodyLimits {
 const MAX_HEAD_BYTES: usize = 16 << 10;
 
 /// The reason why a request got no response.
+#[expect(missing_docs, reason = "the messages describe the variants")]
 #[derive(Debug, thiserror::Error)]
 pub enum RequestError {
     #[error("no response within {0:?}")]
@@ -58,6 +57,7 @@ pub enum RequestError {
 }
 
 /// The reason why the body of a response could not be read, although its head arrived.
+#[expect(missing_docs, reason = "the messages describe the variants")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BodyError {
     #[error("the body is too long")]
@@ -77,18 +77,23 @@ pub struct BodyLimits {
     pub timeout: Duration,
 }
 
-/// The head of a response, and its body or the reason why that could not be read.
+/// A response whose head has arrived.
 pub struct FetchedResponse {
+    /// The status code and the header fields.
     pub head: response::Parts,
+    /// The body, or the reason why it could not be read.
     pub body: Result<Bytes, BodyError>,
 }
 
 /// A request to another server, to be sent over a connection of its own.
 pub struct OutgoingRequest<'r> {
+    /// The URL, which names the server.
     pub url: &'r Url,
-    /// The connector for `https` URLs; `None` sends the request in plain text.
+    /// The connector for `https` URLs. Without it, the request is sent in plain text.
     pub tls: Option<&'r TlsConnector>,
+    /// The method and the header fields.
     pub request: request::Builder,
+    /// The body of the request.
     pub body: Bytes,
     /// The timeout for the whole exchange, from connecting to the response.
     pub timeout: Duration,
@@ -107,7 +112,8 @@ impl OutgoingRequest<'_> {
         } = self;
         let exchange = async {
             let port = url.port_or_known_default().ok_or(RequestError::NoHost)?;
-            let mut connection = Connection::open(url, tls, (server_name(url)?, port)).await?;
+            let server = (server_name(url)?, port);
+            let mut connection = Connection::open(url, tls, server).await?;
             let request = request.header(header::CONNECTION, "close");
             Ok(connection.send(url, request, body).await?.status)
         };
@@ -179,8 +185,8 @@ impl Connection {
         Ok(response.head)
     }
 
-    /// Sends a request, and returns the response with its body. If the body is not within the
-    /// limits, the response has a [`BodyError`] in its place.
+    /// Sends a request, and returns the response with its body. Follows no redirects. If the body
+    /// is not within the limits, the response has a [`BodyError`] in its place.
     pub async fn fetch(
         &mut self,
         url: &Url,
@@ -207,9 +213,10 @@ impl Connection {
             result = exchange.as_mut() => result,
             // The connection can end just as the response arrives. The response then takes
             // precedence. Without a response, the error of the connection says more.
-            driver_result = driver => match exchange.await {
-                Ok(response) => Ok(response),
-                Err(error) => Err(driver_result.err().map_or(error, RequestError::Http)),
+            driver_result = driver => match (exchange.await, driver_result) {
+                (Ok(response), _) => Ok(response),
+                (Err(_), Err(connection_error)) => Err(RequestError::Http(connection_error)),
+                (Err(error), Ok(())) => Err(error),
             },
         }
     }
@@ -217,18 +224,21 @@ impl Connection {
     /// Whether the connection can be reused for another request: the previous response was read to
     /// its end, and the server has neither closed the connection nor sent unexpected data.
     pub fn is_idle(&mut self) -> bool {
-        (&mut self.driver).now_or_never().is_none() && self.sender.is_ready()
+        let was_closed = (&mut self.driver).now_or_never().is_some();
+        !was_closed && self.sender.is_ready()
     }
 }
 
 /// Reads the body of a response within the limits.
 async fn read_body(body: Incoming, limits: BodyLimits) -> Result<Bytes, BodyError> {
     let reading = Limited::new(body, limits.length).collect();
-    match time::timeout(limits.timeout, reading).await {
-        Ok(Ok(collected)) => Ok(collected.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(BodyError::TooLong),
-        Ok(Err(_)) => Err(BodyError::Broken),
-        Err(_elapsed) => Err(BodyError::TooSlow),
+    let Ok(result) = time::timeout(limits.timeout, reading).await else {
+        return Err(BodyError::TooSlow);
+    };
+    match result {
+        Ok(collected) => Ok(collected.to_bytes()),
+        Err(error) if error.is::<LengthLimitError>() => Err(BodyError::TooLong),
+        Err(_) => Err(BodyError::Broken),
     }
 }
 

@@ -12,7 +12,7 @@ use std::{
 
 use rustix::{fs::OFlags, process::geteuid};
 
-/// The number of the user root, who may read and give away every file.
+/// The user id of root, who may read and give away every file.
 const ROOT: u32 = 0;
 
 /// The bit of a mode that lets the owner read.
@@ -21,7 +21,7 @@ const OWNER_MAY_READ: u32 = 0o400;
 /// The bits of a mode that let the group and everybody else read.
 const OTHERS_MAY_READ: u32 = 0o044;
 
-/// The owner of a file or folder: the numbers of its user and group.
+/// The owner of a file or folder: the ids of its user and group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileOwner {
     user: u32,
@@ -37,17 +37,19 @@ impl FileOwner {
         }
     }
 
-    /// Returns the user to whom files next to the file at `path` must be given. This is the owner
-    /// of that file or, if it does not exist, of the nearest existing folder above it.
+    /// Returns the owner to whom new files next to the file at `path` must be given. This is the
+    /// owner of that file. If it does not exist, this is the owner of the nearest existing folder
+    /// above it.
     ///
-    /// Returns `None` if the files stay with the user of this process. If that user is not root, it
-    /// cannot give files away. If the owner is root, it need not.
+    /// Returns `None` if new files must not be given away. This is so if this process does not run
+    /// as root, because only root can give files away. It is also so if the owner is root, because
+    /// the files of this process then belong to root anyway.
     pub fn for_file(path: &Path) -> Option<Self> {
         if !geteuid().is_root() {
             return None;
         }
-        // Joining with `.` makes the last ancestor of a relative path, which is empty, the current
-        // folder. An absolute path is not affected.
+        // The last ancestor of a relative path is empty. Joined with `.`, it means the current
+        // folder. Absolute paths stay the same.
         let metadata = path
             .ancestors()
             .find_map(|ancestor| Path::new(".").join(ancestor).metadata().ok())?;
@@ -77,7 +79,7 @@ impl FileOwner {
     }
 }
 
-/// Gives a newly created file or folder to its owner. `None` leaves it to the user of this process.
+/// Gives a new file or folder to `owner`. Without an owner, it stays with the user of this process.
 fn give_away(file: &File, owner: Option<FileOwner>) -> io::Result<()> {
     match owner {
         Some(owner) => owner.chown(file),
@@ -85,7 +87,10 @@ fn give_away(file: &File, owner: Option<FileOwner>) -> io::Result<()> {
     }
 }
 
-/// Creates a file that must not exist yet, with this owner. Only the owner may read and write it.
+/// Creates a file that belongs to `owner`. Only this user may read and write it. Fails if the file
+/// exists already.
+///
+/// Without an owner, the file belongs to the user of this process.
 pub fn create_file(path: &Path, owner: Option<FileOwner>) -> io::Result<File> {
     let file = OpenOptions::new()
         .write(true)
@@ -100,34 +105,31 @@ pub fn create_file(path: &Path, owner: Option<FileOwner>) -> io::Result<File> {
     Ok(file)
 }
 
-/// Creates a folder with this owner, and all missing folders above it. Existing folders are not
-/// changed.
+/// Creates a folder like [`create_folder`], and all missing folders above it.
 pub fn create_folder_all(path: &Path, owner: Option<FileOwner>) -> io::Result<()> {
-    let Err(error) = create_folder(path, owner) else {
-        return Ok(());
-    };
-    let is_parent_missing = error.kind() == ErrorKind::NotFound;
-    match path.parent() {
-        Some(parent) if is_parent_missing => {
+    match (create_folder(path, owner), path.parent()) {
+        (Err(error), Some(parent)) if error.kind() == ErrorKind::NotFound => {
             create_folder_all(parent, owner)?;
             create_folder(path, owner)
         }
-        _ => Err(error),
+        (result, _) => result,
     }
 }
 
-/// Creates a folder with this owner in its parent folder. An existing folder is not changed.
+/// Creates a folder that belongs to `owner`. Does not change a folder that exists already.
 ///
-/// Fails with `NotFound` if the parent folder does not exist.
+/// Without an owner, the folder belongs to the user of this process. Fails with `NotFound` if the
+/// parent folder does not exist.
 pub fn create_folder(path: &Path, owner: Option<FileOwner>) -> io::Result<()> {
-    if let Err(error) = fs::create_dir(path) {
-        let exists = error.kind() == ErrorKind::AlreadyExists && path.is_dir();
-        return if exists { Ok(()) } else { Err(error) };
+    match fs::create_dir(path) {
+        Ok(()) => {}
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && path.is_dir() => return Ok(()),
+        Err(error) => return Err(error),
     }
     if owner.is_none() {
         return Ok(());
     }
-    // `NOFOLLOW`, because somebody could have replaced the new folder by a symbolic link.
+    // `NOFOLLOW`, because somebody could have replaced the new folder with a symbolic link.
     let flags = OFlags::NOFOLLOW | OFlags::DIRECTORY;
     // `custom_flags` expects the same bits as a signed number.
     let flag_bits = i32::from_ne_bytes(flags.bits().to_ne_bytes());

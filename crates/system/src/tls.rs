@@ -29,7 +29,16 @@ pub enum CertificateCheck {
     ChainAndName(RootCertStore),
 }
 
-/// Creates a TLS connector that does this check of certificates.
+/// A verifier that accepts certificates for any name. It verifies that the server has the private
+/// key of its certificate and, optionally, the certificate chain.
+#[derive(Debug)]
+struct LenientVerifier {
+    provider: Arc<CryptoProvider>,
+    /// The verifier of the certificate chain, if the chain is to be verified.
+    chain_verifier: Option<Arc<WebPkiServerVerifier>>,
+}
+
+/// Creates a TLS connector that verifies the certificates of servers as `check` says.
 pub fn connector(check: CertificateCheck) -> Result<TlsConnector, Error> {
     let provider = Arc::new(ring::default_provider());
     let verifier: Arc<dyn ServerCertVerifier> = match check {
@@ -70,15 +79,6 @@ pub fn system_roots() -> Option<RootCertStore> {
     let loaded = rustls_native_certs::load_native_certs();
     roots.add_parsable_certificates(loaded.certs);
     (!roots.is_empty()).then_some(roots)
-}
-
-/// A verifier that accepts certificates for any name. It verifies that the server has the private
-/// key of its certificate and, optionally, the certificate chain.
-#[derive(Debug)]
-struct LenientVerifier {
-    provider: Arc<CryptoProvider>,
-    /// The verifier of the certificate chain, if the chain is to be verified.
-    chain_verifier: Option<Arc<WebPkiServerVerifier>>,
 }
 
 impl ServerCertVerifier for LenientVerifier {

@@ -34,6 +34,10 @@ use super::{
 /// longer descriptions.
 const MAX_DESCRIPTION_LENGTH: usize = 160;
 
+/// The number of photos of the gallery that are visible without scrolling. Browsers load them
+/// eagerly, and all other photos lazily.
+const PHOTOS_IN_FIRST_VIEW: usize = 1;
+
 /// The name and kind of an animal as text, which several parts of its page show.
 struct NameAndKind {
     name: String,
@@ -91,7 +95,7 @@ async fn render_offer_page(
     let mut labels = Labels::default();
     labels.load(shop.store(), [animal.category_id]).await?;
     let name_and_kind = NameAndKind::new(animal);
-    let alts = photo_alts(animal);
+    let alts = collect_photo_alts(animal);
     let mut drawings = Drawings::default();
     let similar_animals = SuggestionKind::Similar {
         filter: similar_animals_filter(animal),
@@ -103,21 +107,20 @@ async fn render_offer_page(
     let content = html! {
         p.back { a href="/" { (texts().back) } }
         article.animal {
-            (gallery(animal, &alts, &labels, &mut drawings))
-            (text_column(shop, facts, animal, &name_and_kind, &labels))
+            (render_gallery(animal, &alts, &labels, &mut drawings))
+            (render_text_column(shop, facts, animal, &name_and_kind, &labels))
         }
         (suggestions)
-        (viewer(animal, &alts))
+        (render_viewer(animal, &alts))
     };
 
     let summary = animal.summary(LONG_LENGTH);
-    let first_photo = animal.photos.first();
     let head = Head {
-        title: &title(&name_and_kind),
-        description: &description(facts, &name_and_kind, summary.as_deref()),
+        title: &format_title(&name_and_kind),
+        description: &describe_animal(facts, &name_and_kind, summary.as_deref()),
         canonical_path: Some(&animal.path()),
         is_indexed: true,
-        picture: first_photo.map(|photo| shop.preview(photo, animal.alt(0, photo))),
+        picture: shop.preview_of(animal),
         schema: Some(schema::render_animal(shop, facts, animal, &labels, summary)),
         drawings: drawings.symbols(),
         ..Head::default()
@@ -126,7 +129,7 @@ async fn render_offer_page(
 }
 
 /// Returns the alternative texts of an animal's photos, in the order of the photos.
-fn photo_alts(animal: &Animal<'_>) -> Vec<String> {
+fn collect_photo_alts(animal: &Animal<'_>) -> Vec<String> {
     animal
         .photos
         .iter()
@@ -137,7 +140,11 @@ fn photo_alts(animal: &Animal<'_>) -> Vec<String> {
 
 /// Returns the description of the page for search engines: the beginning of the animal's `summary` or,
 /// without one, a sentence with the name and kind of the animal and the name of the store.
-fn description(facts: &StoreFacts, name_and_kind: &NameAndKind, summary: Option<&str>) -> String {
+fn describe_animal(
+    facts: &StoreFacts,
+    name_and_kind: &NameAndKind,
+    summary: Option<&str>,
+) -> String {
     if let Some(summary) = summary {
         return readable(summary, MAX_DESCRIPTION_LENGTH);
     }
@@ -158,7 +165,7 @@ fn similar_animals_filter(animal: &Animal<'_>) -> Filter {
 /// first.
 ///
 /// Example: `Luna, Beagle, Dog`.
-fn title(name_and_kind: &NameAndKind) -> String {
+fn format_title(name_and_kind: &NameAndKind) -> String {
     let mut title = name_and_kind.name.clone();
     for word in name_and_kind.kind.iter().rev() {
         title.push_str(", ");
@@ -169,7 +176,7 @@ fn title(name_and_kind: &NameAndKind) -> String {
 
 /// Renders the column of text next to the photos: name, headline, price, contact, long texts and
 /// values.
-fn text_column(
+fn render_text_column(
     shop: &Shop,
     facts: &StoreFacts,
     animal: &Animal<'_>,
@@ -189,15 +196,15 @@ fn text_column(
             @if animal.is_reserved() {
                 p.reserved { bdi { (texts().is_reserved(name)) } }
             }
-            (contact_section(shop, facts, animal, name))
-            (long_texts(animal))
-            (value_list(animal, labels, shop.today(facts)))
+            (render_contact_section(shop, facts, animal, name))
+            (render_long_texts(animal))
+            (render_value_list(animal, labels, shop.today(facts)))
         }
     }
 }
 
 /// Renders the long texts about an animal, each in a section with its label as the heading.
-fn long_texts(animal: &Animal<'_>) -> Markup {
+fn render_long_texts(animal: &Animal<'_>) -> Markup {
     html! {
         @for (field, value) in &animal.values {
             @if field.kind == FieldKind::LongText && let FieldValue::Text(text) = value {
@@ -211,8 +218,8 @@ fn long_texts(animal: &Animal<'_>) -> Markup {
 }
 
 /// Renders the photos of an animal, the first one large. Each photo links to its full-page view, which
-/// [`viewer`] renders. Renders a drawing if there are no photos.
-fn gallery(
+/// [`render_viewer`] renders. Renders a drawing if there are no photos.
+fn render_gallery(
     animal: &Animal<'_>,
     alts: &[String],
     labels: &Labels,
@@ -227,11 +234,11 @@ fn gallery(
     html! {
         ul.gallery.upright[is_upright] #photos aria-label=(texts().photos) {
             @for (index, (photo, alt)) in animal.photos.iter().zip(alts).enumerate() {
-                // The room tells browsers the width of the photo. They load only the first one eagerly.
+                // The room tells browsers the width of the photo.
                 @let room = gallery_room(index == 0, is_upright);
                 li {
                     a href={ "#photo-" (index + 1) } {
-                        (room.picture(photo, alt, index, 1))
+                        (room.picture(photo, alt, index, PHOTOS_IN_FIRST_VIEW))
                     }
                 }
             }
@@ -242,23 +249,24 @@ fn gallery(
 /// Renders a full-page view of each photo. The style sheet hides a view until the fragment of the URL
 /// selects it, such as `#photo-2`, so no script is needed. Browsers load a photo only when its view is
 /// shown.
-fn viewer(animal: &Animal<'_>, alts: &[String]) -> Markup {
+fn render_viewer(animal: &Animal<'_>, alts: &[String]) -> Markup {
     let count = animal.photos.len();
     html! {
         @for (index, (photo, alt)) in animal.photos.iter().zip(alts).enumerate() {
-            (full_page_photo(photo, alt, index + 1, count))
+            (render_full_page_photo(photo, alt, index + 1, count))
         }
     }
 }
 
 /// Renders the full-page view of a photo, with links to the previous and next one. `number` is the
 /// position of the photo among `count` photos, counted from 1.
-fn full_page_photo(photo: &Photo, alt: &str, number: usize, count: usize) -> Markup {
+fn render_full_page_photo(photo: &Photo, alt: &str, number: usize, count: usize) -> Markup {
     let (width, height) = photo.dimensions(PhotoSize::Large);
     let position_text = texts().photo_of(number, count);
     html! {
         section.viewer id={ "photo-" (number) } aria-label=(text(&position_text)) {
             a.close href="#photos" { (texts().close) }
+            // The path of a photo has no characters to escape.
             img src=(PreEscaped(photo.path(PhotoSize::Large))) width=(width) height=(height)
                 loading="lazy" alt=(text(alt));
             p {
@@ -272,22 +280,29 @@ fn full_page_photo(photo: &Photo, alt: &str, number: usize, count: usize) -> Mar
     }
 }
 
-/// Renders the contact section: a button with the contact link, the contact details, and the URLs for
-/// the printed page. Without a contact link, it only states the name and number that visitors should
-/// ask for.
-fn contact_section(shop: &Shop, facts: &StoreFacts, animal: &Animal<'_>, name: &str) -> Markup {
+/// Renders the contact section: a button with the contact link, the contact details, and the URLs
+/// for the printed page. Without a contact link, the name and number that visitors should ask for
+/// are in place of the button and the contact details.
+fn render_contact_section(
+    shop: &Shop,
+    facts: &StoreFacts,
+    animal: &Animal<'_>,
+    name: &str,
+) -> Markup {
     let number = animal.id.get();
     let link = contact::question_link(facts, animal.id, &format!("{name} ({number})"));
     html! {
-        p.ask.sticks[link.is_some()] {
-            @if let Some(link) = &link {
+        @if let Some(link) = &link {
+            // On narrow screens, the button stays visible at the bottom.
+            p.ask.sticks {
                 a.button href=(link) { bdi { (texts().ask(name)) } }
                 span.muted { (texts().number(number)) }
-            } @else {
-                bdi { (texts().ask_here(name, number)) }
             }
+            p.ways { (store::contact_links(facts)) }
+        } @else {
+            p.ask { bdi { (texts().ask_here(name, number)) } }
         }
-        @if link.is_some() { p.ways { (store::contact_links(facts)) } }
+        // This paragraph is only visible in print.
         p.paper {
             @if let Some(address) = contact::printed_address(facts, animal.id) { (address) br; }
             (shop.url(&animal.path()))
@@ -297,7 +312,7 @@ fn contact_section(shop: &Shop, facts: &StoreFacts, animal: &Animal<'_>, name: &
 
 /// Renders the public values that no other part of the page shows, with their labels. The category is
 /// among them unless the headline shows the species, which is more specific.
-fn value_list(animal: &Animal<'_>, labels: &Labels, today: Date) -> Markup {
+fn render_value_list(animal: &Animal<'_>, labels: &Labels, today: Date) -> Markup {
     let category = if is_in_headline(animal, SPECIES_FIELD) {
         None
     } else {
@@ -313,7 +328,7 @@ fn value_list(animal: &Animal<'_>, labels: &Labels, today: Date) -> Markup {
                             @if field.is_birth() && let Some(birth) = animal.estimated_birth(today) {
                                 (birth)
                             } @else {
-                                (value_markup(field, value))
+                                (render_value(field, value))
                             }
                         }
                     }
@@ -344,7 +359,7 @@ fn is_in_headline(animal: &Animal<'_>, field_name: &str) -> bool {
 }
 
 /// Renders a value. A date becomes a `time` element, which programs can read as well.
-fn value_markup(field: &FieldDefinition, value: &FieldValue) -> Markup {
+fn render_value(field: &FieldDefinition, value: &FieldValue) -> Markup {
     html! {
         @if field.kind == FieldKind::Date && let FieldValue::Text(date) = value {
             time datetime=(date) { (value_text(field, value)) }

@@ -3,14 +3,14 @@
 
 use jiff::{Timestamp, civil::Date, tz::TimeZone};
 use petstore_domain::{
-    Limit, PetId,
+    PetId,
     store_area::{FieldSet, PetQuery, StorePet},
 };
 use petstore_languages::look::Animal;
 use petstore_store::{StoreError, StoreReader};
 
 use super::{
-    offers::{PetPage, constant_limit, count_pets, read_pet_page},
+    offers::{PetPage, count_pets, max_limit, read_pet_page},
     query::Query,
 };
 
@@ -29,8 +29,8 @@ struct ArrivalPlace {
 }
 
 impl ArrivalPlace {
-    /// Returns the place of an animal. Without a date of arrival, the day on which it was added
-    /// counts.
+    /// Returns the place of an animal. For an animal without a date of arrival, the day on which it
+    /// was added counts.
     fn new(pet: &StorePet, fields: &FieldSet) -> Self {
         Self {
             arrived_on: Animal::public(pet, fields).arrival(utc_day),
@@ -40,14 +40,14 @@ impl ArrivalPlace {
 }
 
 /// Reads all animals that match a query, and sorts them by the date of their arrival, earliest
-/// first. Returns `None` if there are more than [`MAX_SORTED_BY_ARRIVAL`].
+/// first. Returns `None` if a count finds more than [`MAX_SORTED_BY_ARRIVAL`] animals.
 pub(super) async fn find_sorted_by_arrival(
     store: &StoreReader,
     pet_query: &PetQuery,
     fields: &FieldSet,
 ) -> Result<Option<Vec<StorePet>>, StoreError> {
     let mut page_query = PetQuery {
-        limit: constant_limit(Limit::MAX.into()),
+        limit: max_limit(),
         ..pet_query.clone()
     };
     let count = count_pets(store, page_query.clone(), MAX_SORTED_BY_ARRIVAL).await?;
@@ -56,14 +56,15 @@ pub(super) async fn find_sorted_by_arrival(
     }
 
     let mut pets = Vec::new();
-    loop {
+    // Animals that are added after the count can make the list longer than the maximum. Then it ends
+    // with the page that exceeds the maximum.
+    while pets.len() <= MAX_SORTED_BY_ARRIVAL {
         let page = read_pet_page(store, &page_query).await?;
         pets.extend(page.pets);
-        page_query.after = page.next;
-        // Animals that were added after the count must not make the list much longer.
-        if page.next.is_none() || pets.len() > MAX_SORTED_BY_ARRIVAL {
+        if page.next.is_none() {
             break;
         }
+        page_query.after = page.next;
     }
     pets.sort_by_cached_key(|pet| ArrivalPlace::new(pet, fields));
     Ok(Some(pets))

@@ -57,18 +57,18 @@ impl<'a> CardRenderer<'a> {
     }
 
     /// Renders the cards of animals as a list, in the order of the animals.
-    pub(super) fn cards(&self, animals: &[Animal<'_>], drawings: &mut Drawings) -> Markup {
+    pub(super) fn render_cards(&self, animals: &[Animal<'_>], drawings: &mut Drawings) -> Markup {
         html! {
             ul.cards {
                 @for (position, animal) in animals.iter().enumerate() {
-                    li { (self.card(animal, position, drawings)) }
+                    li { (self.render_card(animal, position, drawings)) }
                 }
             }
         }
     }
 
     /// Renders the card of an animal. `position` is its zero-based position in the list.
-    pub(super) fn card(
+    pub(super) fn render_card(
         &self,
         animal: &Animal<'_>,
         position: usize,
@@ -84,8 +84,8 @@ impl<'a> CardRenderer<'a> {
             path: &animal.path(),
             target: self.is_embedded.then_some("_top"),
             category: self.labels.label(animal.category_id),
-            badge: self.badge(animal),
-            lines: &[self.kind_text(animal), sex_and_age.join(" · ")],
+            badge: self.render_badge(animal),
+            lines: &[self.describe_kind(animal), sex_and_age.join(" · ")],
             price: animal.public_price(self.facts.currency().value),
         };
 
@@ -99,7 +99,7 @@ impl<'a> CardRenderer<'a> {
 
     /// Returns the species and breed of an animal or, if neither is known, its category. Returns an
     /// empty string if the category has no label either.
-    fn kind_text(&self, animal: &Animal<'_>) -> String {
+    fn describe_kind(&self, animal: &Animal<'_>) -> String {
         let words = animal.kind();
         if words.is_empty() {
             self.labels
@@ -112,12 +112,12 @@ impl<'a> CardRenderer<'a> {
 
     /// Renders the badge of an animal that is reserved, has waited for a year, or is new, in this
     /// order of precedence.
-    fn badge(&self, animal: &Animal<'_>) -> Option<Markup> {
+    fn render_badge(&self, animal: &Animal<'_>) -> Option<Markup> {
         if animal.is_reserved() {
             return Some(html! { p.badge.pending { (texts().reserved) } });
         }
 
-        // An animal of an early release has no time, and gets no badge.
+        // An animal that was added by an early release has no time, and gets no badge.
         let added_on = self.facts.day_of(animal.created_at?);
         // Without a date of arrival, the day on which the animal was added counts.
         let arrival = animal.arrival(|_| added_on)?;

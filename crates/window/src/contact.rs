@@ -29,9 +29,9 @@ pub(super) fn question_link(facts: &StoreFacts, id: PetId, subject: &str) -> Opt
     Some(link)
 }
 
-/// Returns the link for a general question, which is not about an animal: the email address or telephone
-/// number of the profile. If the profile has neither, returns a link to the configured contact. For a
-/// contact page, this is its URL without the part that identifies an animal.
+/// Returns the link for a general question, which is not about an animal: the email address or
+/// telephone number of the profile. If the profile has neither, the link leads to the configured
+/// contact. The link to a contact page ends before `{id}`, which stands for the id of an animal.
 pub(super) fn general_link(facts: &StoreFacts) -> Option<String> {
     let profile = &facts.profile;
     if let Some(email) = &profile.email {

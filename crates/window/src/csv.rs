@@ -30,6 +30,12 @@ use super::{
 /// is sent before the animals are read. Further photos of an animal are left out.
 const PHOTO_COLUMNS: usize = 20;
 
+/// The beginning of the names of the columns for photos.
+const PHOTO_PREFIX: &str = "photo_";
+
+/// The name of the column with the URL of an animal's page.
+const URL_COLUMN: &str = "url";
+
 /// The names of the fixed columns. They come before the columns of the public fields.
 const FIXED_COLUMNS: [&str; 4] = ["id", "name", "status", "category"];
 
@@ -42,12 +48,17 @@ struct CsvExport {
     fields: FieldSet,
     labels: Labels,
     matcher: FilterMatcher,
-    /// The id of the last animal that was read. `None` before the first page is read.
+    /// The id of the last animal that was read. It is `None` until the first page is read.
     cursor: Option<PetId>,
     /// Whether the last page of animals has been read.
     is_complete: bool,
     permit: FilePermit,
 }
+
+/// The error that aborts a download if the definition of a field changes during the download.
+#[derive(Debug, thiserror::Error)]
+#[error("the fields changed while a file with their values was made")]
+struct FieldsChanged;
 
 /// Responds to `GET /animals.csv` with the animals on offer that pass a filter, newest first.
 pub(super) async fn respond(
@@ -115,20 +126,15 @@ impl CsvExport {
     }
 }
 
-/// The error that aborts a download if the definition of a field changes during the download.
-#[derive(Debug, thiserror::Error)]
-#[error("the fields changed while a file with their values was made")]
-struct FieldsChanged;
-
 /// Returns the column names: the fixed columns, the public fields, `url`, and the photos.
 ///
 /// Example: `id,name,status,category,species,breed,url,photo_1,photo_2,…`.
 fn column_names(fields: &FieldSet) -> Vec<String> {
     let mut names: Vec<String> = FIXED_COLUMNS.map(str::to_owned).into();
     names.extend(public_fields(fields).map(field_column_name));
-    names.push("url".to_owned());
+    names.push(URL_COLUMN.to_owned());
     for number in 1..=PHOTO_COLUMNS {
-        names.push(format!("photo_{number}"));
+        names.push(format!("{PHOTO_PREFIX}{number}"));
     }
     names
 }
@@ -145,7 +151,8 @@ fn public_fields(fields: &FieldSet) -> impl Iterator<Item = &FieldDefinition> {
 /// `field.url`.
 fn field_column_name(field: &FieldDefinition) -> String {
     let name = field.name.as_str();
-    let collides = FIXED_COLUMNS.contains(&name) || name == "url" || name.starts_with("photo_");
+    let collides =
+        FIXED_COLUMNS.contains(&name) || name == URL_COLUMN || name.starts_with(PHOTO_PREFIX);
     if collides {
         format!("field.{name}")
     } else {

@@ -28,7 +28,7 @@ pub(super) async fn render_page(
     let elements = list_page
         .animals()
         .iter()
-        .map(|animal| animal_element(shop, &snapshot.facts, animal, &list_page.labels))
+        .map(|animal| render_animal(shop, &snapshot.facts, animal, &list_page.labels))
         .collect();
     let body = Value::Array(elements).to_string().into_bytes();
 
@@ -43,7 +43,7 @@ pub(super) async fn render_page(
 ///
 /// Example: `<https://shop.example/animals.json?cursor=81&limit=24>; rel="next"`.
 fn next_page_link(shop: &Shop, query: &Query, cursor: PetId) -> Option<HeaderValue> {
-    // Never empty, because it has the cursor, so `limit` can follow with `&`.
+    // The query string has the cursor, so it is not empty, and `limit` can follow with `&`.
     let parameters = query.query_string_after(Some(cursor));
     let limit = query.limit.get();
     let url = shop.url(&format!("/animals.json{parameters}&limit={limit}"));
@@ -51,8 +51,8 @@ fn next_page_link(shop: &Shop, query: &Query, cursor: PetId) -> Option<HeaderVal
     HeaderValue::try_from(format!("<{url}>; rel=\"next\"")).ok()
 }
 
-/// Returns an animal as an element of the JSON array.
-fn animal_element(shop: &Shop, facts: &StoreFacts, animal: &Animal<'_>, labels: &Labels) -> Value {
+/// Renders an animal as an element of the JSON array.
+fn render_animal(shop: &Shop, facts: &StoreFacts, animal: &Animal<'_>, labels: &Labels) -> Value {
     let mut values = Map::new();
     for (field, value) in &animal.values {
         let json_value = match value {
@@ -66,7 +66,7 @@ fn animal_element(shop: &Shop, facts: &StoreFacts, animal: &Animal<'_>, labels: 
         .photos
         .iter()
         .enumerate()
-        .map(|(index, photo)| photo_element(shop, photo, &animal.alt(index, photo)))
+        .map(|(index, photo)| render_photo(shop, photo, &animal.alt(index, photo)))
         .collect();
     let updated_on = animal.changed_at.map(|time| facts.day_of(time).to_string());
 
@@ -83,8 +83,8 @@ fn animal_element(shop: &Shop, facts: &StoreFacts, animal: &Animal<'_>, labels: 
     })
 }
 
-/// Returns a photo as JSON, with one URL per size.
-fn photo_element(shop: &Shop, photo: &Photo, alt: &str) -> Value {
+/// Renders a photo as JSON, with one URL per size.
+fn render_photo(shop: &Shop, photo: &Photo, alt: &str) -> Value {
     let mut element = json!({
         "alt": alt,
         "width": photo.width,

@@ -13,7 +13,8 @@ use petstore_web::edge::ApiError;
 use super::{
     query::Query,
     rendered::RenderedPage,
-    selection::{FilterMatcher, ReturnedPet},
+    returned_pets::ReturnedPet,
+    selection::FilterMatcher,
     shop::{Shop, Snapshot},
     store,
     xml::{XmlWriter, internal_error, write_declaration, write_text},
@@ -68,8 +69,8 @@ pub(super) async fn render_page(
     query: &Query,
 ) -> Result<RenderedPage, ApiError> {
     let returned_pets = shop.returned_pets(snapshot).await?;
-    // In data of an earlier version, an animal may have been sold or taken off the website since.
-    // Leave such data out; the page is then not cached.
+    // An animal in data of an earlier version may have been sold or taken off the website since. Leave
+    // such data out. The page is then not cached.
     let current_returned_pets = if returned_pets.is_current {
         &returned_pets.value[..]
     } else {
@@ -115,7 +116,9 @@ fn newest_entries<'p>(
 impl Feed<'_> {
     /// Serializes the feed as an XML document, with each element on its own line.
     fn to_xml(&self) -> io::Result<Vec<u8>> {
-        let mut writer = XmlWriter::new_with_indent(Vec::new(), b' ', 0);
+        // Without spaces for the indent, each element only begins a new line.
+        let spaces = 0;
+        let mut writer = XmlWriter::new_with_indent(Vec::new(), b' ', spaces);
         let namespace = ("xmlns", "http://www.w3.org/2005/Atom");
         let language = ("xml:lang", texts().language);
 
@@ -139,7 +142,7 @@ impl Feed<'_> {
 
     /// Writes the metadata of the feed: its id, title, time, author and links.
     fn write_metadata(&self, element: &mut XmlWriter) -> io::Result<()> {
-        let parameters = self.query.canonical();
+        let parameters = self.query.canonical_query_string();
         let feed_url = self.shop.url(&format!("/animals.atom{parameters}"));
         let list_url = self.shop.url(&format!("/{parameters}"));
         let store_name = store::display_name(&self.snapshot.facts);

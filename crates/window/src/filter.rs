@@ -95,16 +95,17 @@ impl Filter {
 
     /// Whether the filter has no criteria, so that every animal matches.
     pub(super) fn is_empty(&self) -> bool {
-        let has_text = self.has_free_text();
-        self.category_id.is_none() && self.fields.is_empty() && self.age.is_none() && !has_text
+        let has_choices =
+            self.category_id.is_some() || !self.fields.is_empty() || self.age.is_some();
+        !has_choices && !self.has_free_text()
     }
 
     /// Returns a wider filter for similar animals. It has only the species of this filter or,
     /// without a species, only its category.
     ///
-    /// Returns `None` if this filter has neither of them. Also returns `None` if this filter has no
-    /// other criteria, because the result would be the same filter.
-    pub(super) fn for_similar_animals(&self) -> Option<Self> {
+    /// Returns `None` if this filter has neither of them. The result is `None` too if this filter has
+    /// no other criteria, because the wider filter would be the same.
+    pub(super) fn widen_to_similar_animals(&self) -> Option<Self> {
         let wider_filter = match (self.fields.get(SPECIES_FIELD), self.category_id) {
             (Some(species), _) => Self::for_species(species),
             (None, Some(id)) => Self::for_category(id),
@@ -139,7 +140,7 @@ impl Filter {
     pub(super) fn with_search(&self, text: &str) -> Self {
         Self {
             phrase: Phrase::new(text).map(Phrase::public),
-            // They were words of the text that is replaced.
+            // The understood words belong to the text that is replaced.
             understood_words: Vec::new(),
             ..self.clone()
         }
@@ -199,7 +200,7 @@ pub(super) fn is_filterable(field: &FieldDefinition) -> bool {
 
 /// Returns the field with the date of birth, if there is a public one. Without it, visitors cannot
 /// filter by age.
-pub(super) fn birth_field(fields: &FieldSet) -> Option<&FieldDefinition> {
+pub(super) fn find_birth_field(fields: &FieldSet) -> Option<&FieldDefinition> {
     fields
         .all()
         .iter()
@@ -210,7 +211,7 @@ pub(super) fn birth_field(fields: &FieldSet) -> Option<&FieldDefinition> {
 /// unknown fields, and fields that visitors cannot filter by.
 ///
 /// Example: the parameter `field.species` filters by the field `species`.
-pub(super) fn filterable_field<'f>(
+pub(super) fn find_filterable_field<'f>(
     parameter_name: &str,
     fields: &'f FieldSet,
 ) -> Option<&'f FieldDefinition> {

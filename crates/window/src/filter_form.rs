@@ -14,7 +14,7 @@ use petstore_languages::{
 use super::{
     filter::{
         AGE_PARAMETER, CATEGORY_PARAMETER, FIELD_PREFIX, NAME_PARAMETER, SEARCH_PARAMETER,
-        birth_field, filterable_field, is_filterable,
+        find_birth_field, find_filterable_field, is_filterable,
     },
     list_page::ListPage,
     query::{Query, SORT_LONGEST, SORT_PARAMETER, SortOrder},
@@ -32,6 +32,13 @@ pub(super) struct FilterForm<'a> {
     pub(super) list_page: &'a ListPage<'a>,
 }
 
+/// An option of a dropdown.
+struct DropdownOption {
+    value: String,
+    /// The text that visitors see for the value.
+    text: String,
+}
+
 impl FilterForm<'_> {
     /// Renders the form. The dropdowns are collapsed, even if a filter is set, so that visitors see the
     /// animals first.
@@ -42,8 +49,8 @@ impl FilterForm<'_> {
                 details.filter {
                     summary { (texts().filter) }
                     div.panel {
-                        div.fields { (self.primary_inputs()) }
-                        (self.secondary_inputs())
+                        div.fields { (self.primary_dropdowns()) }
+                        (self.secondary_dropdowns())
                         @if self.query.order == SortOrder::LongestWaitingFirst {
                             input type="hidden" name=(SORT_PARAMETER) value=(SORT_LONGEST);
                         }
@@ -92,21 +99,22 @@ impl FilterForm<'_> {
     }
 
     /// Renders the dropdowns that come first: the [`PRIMARY_FIELDS`] and the age.
-    fn primary_inputs(&self) -> Markup {
+    fn primary_dropdowns(&self) -> Markup {
         let fields = self.list_page.fields;
         html! {
             @for name in PRIMARY_FIELDS {
-                @if let Some(field) = filterable_field(&format!("{FIELD_PREFIX}{name}"), fields) {
-                    (self.field_select(field))
+                @let parameter_name = format!("{FIELD_PREFIX}{name}");
+                @if let Some(field) = find_filterable_field(&parameter_name, fields) {
+                    (self.field_dropdown(field))
                 }
             }
-            @if birth_field(fields).is_some() { (self.age_select()) }
+            @if find_birth_field(fields).is_some() { (self.age_dropdown()) }
         }
     }
 
     /// Renders the remaining dropdowns in a section of their own. The section is collapsed, unless one
     /// of its dropdowns has a value.
-    fn secondary_inputs(&self) -> Markup {
+    fn secondary_dropdowns(&self) -> Markup {
         let filter = &self.query.filter;
         let secondary_fields: Vec<_> = self
             .list_page
@@ -126,8 +134,8 @@ impl FilterForm<'_> {
                 details open[has_value] {
                     summary { (texts().more) }
                     div.fields {
-                        @for field in secondary_fields { (self.field_select(field)) }
-                        (self.category_select())
+                        @for field in secondary_fields { (self.field_dropdown(field)) }
+                        (self.category_dropdown())
                     }
                 }
             }
@@ -135,7 +143,7 @@ impl FilterForm<'_> {
     }
 
     /// Renders the dropdown for the values of a field.
-    fn field_select(&self, field: &FieldDefinition) -> Markup {
+    fn field_dropdown(&self, field: &FieldDefinition) -> Markup {
         let field_name = field.name.as_str();
         let selected_value = self.query.filter.fields.get(field_name).map(String::as_str);
         let mut values = selectable_values(field);
@@ -148,12 +156,12 @@ impl FilterForm<'_> {
 
         let options = values
             .into_iter()
-            .map(|value| SelectOption {
+            .map(|value| DropdownOption {
                 value: value.to_owned(),
                 text: choice_text(field, value),
             })
             .collect();
-        select(
+        render_dropdown(
             &format!("{FIELD_PREFIX}{field_name}"),
             &label_of(field),
             options,
@@ -162,21 +170,21 @@ impl FilterForm<'_> {
     }
 
     /// Renders the dropdown for ranges of ages.
-    fn age_select(&self) -> Markup {
+    fn age_dropdown(&self) -> Markup {
         let age_filter = self.query.filter.age.as_ref();
         let selected_value = age_filter.map(|filter| filter.age.as_str());
         let options = Age::ALL
             .into_iter()
-            .map(|age| SelectOption {
+            .map(|age| DropdownOption {
                 value: age.to_string(),
                 text: texts().age_range(age).to_owned(),
             })
             .collect();
-        select(AGE_PARAMETER, texts().age, options, selected_value)
+        render_dropdown(AGE_PARAMETER, texts().age, options, selected_value)
     }
 
     /// Renders the dropdown for categories, if there are any.
-    fn category_select(&self) -> Markup {
+    fn category_dropdown(&self) -> Markup {
         let labels = &self.list_page.labels;
         let selected_id = self.query.filter.category_id;
         let mut ids: Vec<_> = labels
@@ -193,33 +201,30 @@ impl FilterForm<'_> {
 
         let options: Vec<_> = ids
             .into_iter()
-            .map(|id| SelectOption {
+            .map(|id| DropdownOption {
                 value: id.to_string(),
                 text: labels.readable_label(id).unwrap_or_else(|| id.to_string()),
             })
             .collect();
-        let selected_value = selected_id.map(|id| id.to_string());
-        html! {
-            @if !options.is_empty() {
-                (select(CATEGORY_PARAMETER, texts().kind, options, selected_value.as_deref()))
-            }
+        if options.is_empty() {
+            return html! {};
         }
+        let selected_value = selected_id.map(|id| id.to_string());
+        render_dropdown(
+            CATEGORY_PARAMETER,
+            texts().kind,
+            options,
+            selected_value.as_deref(),
+        )
     }
-}
-
-/// An option of a dropdown.
-struct SelectOption {
-    value: String,
-    /// The text that visitors see for the value.
-    text: String,
 }
 
 /// Renders a dropdown with a label for the values of a query parameter. The first option stands for
 /// any value.
-fn select(
+fn render_dropdown(
     parameter_name: &str,
     label: &str,
-    options: Vec<SelectOption>,
+    options: Vec<DropdownOption>,
     selected_value: Option<&str>,
 ) -> Markup {
     html! {

@@ -13,12 +13,13 @@ use petstore_languages::{
 use super::{
     filter::{
         AGE_PARAMETER, CATEGORY_PARAMETER, Filter, NAME_PARAMETER, Parameter, SEARCH_PARAMETER,
-        filterable_field,
+        find_filterable_field,
     },
     filter_form::choice_text,
+    kinds::{CountedKind, MAX_COUNT_OF_KIND},
     list_page::ListPage,
     query::{Query, SortOrder},
-    selection::{CountedKind, MAX_COUNT_OF_KIND, MAX_COUNT_OF_LIST},
+    selection::MAX_COUNT_OF_LIST,
 };
 
 /// The filter controls of a list page, apart from the form.
@@ -90,10 +91,10 @@ impl FilterPanel<'_> {
     /// link that removes it. Leaves out an active kind of animals, because its shortcut already links
     /// to the list without it.
     fn active_criteria(&self) -> Markup {
-        let mut parameters = self.query.filter.parameters();
-        parameters.retain(|parameter| self.kinds.iter().all(|kind| kind.parameter != *parameter));
-
         let filter = &self.query.filter;
+        let mut parameters = filter.parameters();
+        parameters.retain(|parameter| !self.has_shortcut(parameter));
+
         html! {
             @if !parameters.is_empty() {
                 ul.chosen aria-label=(texts().chosen) {
@@ -110,10 +111,15 @@ impl FilterPanel<'_> {
         }
     }
 
+    /// Whether a parameter selects a kind of animals that has a shortcut.
+    fn has_shortcut(&self, parameter: &Parameter) -> bool {
+        self.kinds.iter().any(|kind| kind.parameter == *parameter)
+    }
+
     /// Returns the text of an active criterion. Search text is put in quotation marks, because it has
     /// no label.
     fn criterion_text(&self, parameter: &Parameter) -> String {
-        let text = self.parameter_text(parameter);
+        let text = self.label_and_value(parameter);
         if parameter.name == SEARCH_PARAMETER {
             quoted(&text)
         } else {
@@ -137,7 +143,7 @@ impl FilterPanel<'_> {
     fn sort_order(&self) -> Markup {
         let mut opposite_query = Query::for_filter(self.query.filter.clone());
         opposite_query.order = self.query.order.opposite();
-        let path = format!("/{}", opposite_query.canonical());
+        let path = format!("/{}", opposite_query.canonical_query_string());
 
         html! {
             p.muted {
@@ -147,14 +153,14 @@ impl FilterPanel<'_> {
         }
     }
 
-    /// Returns a filter parameter as text, with its label. The search text has no label.
+    /// Returns a filter parameter as text: its label and its value. The search text has no label.
     ///
     /// Example: `field.size=Small` becomes `Size: Small`.
-    pub(super) fn parameter_text(&self, parameter: &Parameter) -> String {
+    pub(super) fn label_and_value(&self, parameter: &Parameter) -> String {
         if parameter.name == SEARCH_PARAMETER {
             return self.value_text(parameter);
         }
-        let label = match filterable_field(&parameter.name, self.list_page.fields) {
+        let label = match find_filterable_field(&parameter.name, self.list_page.fields) {
             Some(field) => label_of(field),
             None => parameter_label(&parameter.name).to_owned(),
         };
@@ -164,7 +170,7 @@ impl FilterPanel<'_> {
     /// Returns the value of a filter parameter as visitors see it.
     fn value_text(&self, parameter: &Parameter) -> String {
         let value = &*parameter.value;
-        if let Some(field) = filterable_field(&parameter.name, self.list_page.fields) {
+        if let Some(field) = find_filterable_field(&parameter.name, self.list_page.fields) {
             return choice_text(field, value);
         }
 

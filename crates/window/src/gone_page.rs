@@ -77,8 +77,10 @@ fn last_picture(animal: &Animal<'_>, drawings: &mut Drawings) -> Markup {
     html! {
         div.picture.last {
             @if let Some(photo) = animal.photos.first() {
-                // The first of one photo in the first view, so that browsers load it eagerly.
-                (CARD.picture(photo, &animal.alt(0, photo), 0, 1))
+                // The only photo of the page is in the first view, so that browsers load it eagerly.
+                @let position = 0;
+                @let photos_in_first_view = 1;
+                (CARD.picture(photo, &animal.alt(position, photo), position, photos_in_first_view))
             } @else {
                 (drawings.draw(animal, None))
             }

@@ -4,13 +4,12 @@
 use std::{collections::HashMap, sync::Arc};
 
 use petstore_domain::{
-    Limit,
     store_area::Category,
     text::readable::{SHORT_LENGTH, readable},
 };
 use petstore_store::{StoreError, StoreReader};
 
-use super::offers::constant_limit;
+use super::offers::{constant_limit, max_limit};
 
 /// The number of labels loaded on demand above which all of them are discarded. Otherwise, a long
 /// CSV export would collect the labels of all categories in memory.
@@ -80,17 +79,16 @@ impl Labels {
 pub(super) async fn read_first_categories(
     store: &StoreReader,
 ) -> Result<Vec<Category>, StoreError> {
-    let limit = constant_limit(Limit::MAX.into());
-    let (categories, _) = store.list_categories(None, limit).await?;
+    let (categories, _) = store.list_categories(None, max_limit()).await?;
     Ok(categories)
 }
 
 /// Reads the label of a category. Returns `None` if the category does not exist.
 async fn read_label(store: &StoreReader, id: i64) -> Result<Option<String>, StoreError> {
-    let limit = constant_limit(1);
+    let one = constant_limit(1);
     // The store lists the categories after an id, so the list after `id - 1` begins with this
     // category. No category has an id for which there is no `id - 1`.
-    let (categories, _) = store.list_categories(id.checked_sub(1), limit).await?;
+    let (categories, _) = store.list_categories(id.checked_sub(1), one).await?;
     let category = categories.into_iter().find(|category| category.id == id);
     Ok(category.map(|category| category.label.as_str().to_owned()))
 }

@@ -1,5 +1,5 @@
-//! The HTML document around the content of every page: its `head`, header and footer. Also the
-//! static assets, and the pages for errors.
+//! The HTML document around the content of every page: its `head`, header and footer. The layout also
+//! serves the static assets, and renders the error pages.
 
 use bytes::Bytes;
 use hyper::{
@@ -53,7 +53,7 @@ pub(super) struct Layout {
 pub(super) struct Head<'a> {
     pub(super) title: &'a str,
     pub(super) description: &'a str,
-    /// The path of the canonical URL. `None` for pages that search engines should not index.
+    /// The path of the canonical URL. It is `None` for pages that search engines should not index.
     pub(super) canonical_path: Option<&'a str>,
     /// Whether search engines may index the page. If not, they may still follow its links
     /// (`noindex, follow`).
@@ -93,6 +93,8 @@ impl Layout {
             .style
             .as_ref()
             .map(|style| Asset::new("/assets/store-%.css", CSS, style.sheet().clone()));
+        // An asset replaces the `%` in its path by a digest of its content. The favicon and the
+        // touch icon have fixed paths, at which browsers request them even without a link.
         Self {
             icon: Asset::new("/assets/icon-%.svg", "image/svg+xml", icon),
             style_sheet: Asset::new("/assets/window-%.css", CSS, style_sheet),
@@ -124,8 +126,9 @@ impl Layout {
         }
     }
 
-    /// Responds with an error page or, for `/animals.json`, with a JSON error. Caches must not
-    /// store either of them. Also returns the cause of the error for the log.
+    /// Responds with an error page or, for `/animals.json`, with a JSON error. Caches must not store
+    /// either of them, because the error may soon be over. The second result is the cause of the error
+    /// for the log.
     pub(super) fn respond_with_problem(
         &self,
         facts: &StoreFacts,
@@ -303,6 +306,7 @@ impl Layout {
     /// Renders the metadata for link previews on other sites (Open Graph and Twitter cards).
     fn preview_metadata(&self, facts: &StoreFacts, head: &Head<'_>) -> Markup {
         let picture = head.picture.clone().or_else(|| self.logo_preview(facts));
+        // The large card crops its picture, which would spoil a logo.
         let card = if head.picture.is_some() {
             "summary_large_image"
         } else {
@@ -348,9 +352,11 @@ fn problem_content(error: &ApiError, request_id: &HeaderValue) -> Markup {
     let (_, next_step) = texts().problem(error.problem());
     // The detailed message exists only in English, so pages in other languages leave it out.
     let is_english = languages::language() == Language::English;
+    // A request id is ASCII, so it is always a text.
+    let request_id = request_id.to_str().unwrap_or_default();
     html! {
         @if is_english { p { (error.message()) } }
         p { (next_step) }
-        p.small { (texts().request) code { (request_id.to_str().unwrap_or_default()) } }
+        p.small { (texts().request) code { (request_id) } }
     }
 }

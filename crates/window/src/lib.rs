@@ -13,6 +13,7 @@ mod filter;
 mod filter_form;
 mod filter_panel;
 mod gone_page;
+mod kinds;
 mod labels;
 mod layout;
 mod list;
@@ -23,6 +24,7 @@ mod query;
 mod query_parser;
 mod refreshed;
 mod rendered;
+mod returned_pets;
 mod routes;
 mod schema;
 mod security_headers;
@@ -55,7 +57,6 @@ use petstore_web::{
 };
 use tokio::sync::Mutex as AsyncMutex;
 
-pub use self::settings::{Style, WindowSettings};
 use self::{
     layout::Layout,
     query::Query,
@@ -65,6 +66,8 @@ use self::{
     shop::{Shop, Snapshot},
     walk::FilePermit,
 };
+
+pub use self::settings::{Style, WindowSettings};
 
 /// The capacity of the cache of lists, and of the cache of animal pages. Each cache takes at most
 /// 16 MiB, plus about a fifth more for the gzip copies.
@@ -78,11 +81,15 @@ const MAX_CACHED_FREE_TEXT_LISTS: usize = 64;
 const RENDER_LOCKS: usize = 64;
 
 /// The maximum number of files that are streamed at once. They are limited because a slow client can
-/// keep a file open for a long time. Once half of the slots are taken, an address gets only one.
+/// keep a file open for a long time.
 const MAX_CONCURRENT_FILES: usize = 512;
 
 /// The maximum number of files that are streamed at once to one client address.
 const MAX_CONCURRENT_FILES_PER_ADDRESS: usize = 4;
+
+/// The maximum number of files that are streamed at once to one client address while half of
+/// [`MAX_CONCURRENT_FILES`] are being streamed. The other half is a reserve for addresses with few files.
+const MAX_FILES_IN_RESERVE: usize = 1;
 
 /// The public website of a store.
 pub struct Window {
@@ -90,7 +97,7 @@ pub struct Window {
     shop: Arc<Shop>,
     layout: Layout,
     etag_key: EtagKey,
-    /// When this process started. Part of the `ETag` of files.
+    /// When this process started. The `ETag` of files depends on this time.
     started_at: String,
     /// Cached pages of the list: HTML, embedded, JSON, the feed and the sitemap index.
     lists: Cache<String, Arc<EncodedPage>>,
@@ -119,7 +126,7 @@ struct Visit<'r> {
     /// The path parameter, still percent-encoded. Empty if the route has none.
     parameter: &'r str,
     request: &'r Parts,
-    /// The address whose limits apply to the request. `None` if the client is exempt from them.
+    /// The address whose limits apply to the request. It is `None` if the client is exempt from them.
     visitor: Option<ClientAddress>,
 }
 
@@ -129,13 +136,6 @@ pub fn with_routes(edge: Edge) -> Edge {
 }
 
 impl Window {
-    /// Converts the window into a request handler for the server. It is never inlined, so that its
-    /// code is compiled once in this crate, and not again in each program.
-    #[inline(never)]
-    pub fn into_handler(self) -> Arc<dyn Handler> {
-        Arc::new(self)
-    }
-
     /// Returns a window that reads from `parts`.
     pub fn new(parts: ReadingParts, edge: Arc<Edge>, settings: WindowSettings) -> Self {
         let embedded_policy = embedded_policy(&settings.embed);
@@ -153,10 +153,17 @@ impl Window {
             file_slots: MemoryAccount::with_reserve(
                 MAX_CONCURRENT_FILES,
                 MAX_CONCURRENT_FILES_PER_ADDRESS,
-                1,
+                MAX_FILES_IN_RESERVE,
             ),
             embedded_policy,
         }
+    }
+
+    /// Converts the window into a request handler for the server. This function is never inlined, so
+    /// that the code of the handler is compiled once in this crate, and not again in each program.
+    #[inline(never)]
+    pub fn into_handler(self) -> Arc<dyn Handler> {
+        Arc::new(self)
     }
 
     /// Handles one request of `client` and always returns a response.
@@ -168,7 +175,8 @@ impl Window {
         self.edge.handle(self, client, request)
     }
 
-    /// Dispatches a request to the function for its page or file.
+    /// Dispatches a request to the function for its page or file. The names of the pages are those in
+    /// metrics and logs: see [`Page`].
     async fn respond(&self, visit: Visit<'_>) -> Result<Response, ApiError> {
         let path = visit.request.uri.path();
         match visit.page {
@@ -217,8 +225,8 @@ impl Window {
         let snapshot = shop.snapshot().await?;
         let permit = self.reserve_file(visit)?;
         let file = if visit.page == Page::csv {
-            let query = self.parse_query(visit, &snapshot)?;
-            let query = shop.interpret_search(query, &snapshot).await?;
+            let parsed_query = self.parse_query(visit, &snapshot)?;
+            let query = shop.interpret_search(parsed_query, &snapshot).await?;
             csv::respond(shop, visit.visitor, &query.filter, permit).await?
         } else {
             let block = sitemap::parse_block(visit.parameter)?;
@@ -282,14 +290,14 @@ impl Window {
             self.started_at.as_bytes(),
             today.as_bytes(),
         ];
-        self.etag_key.etag(&parts.concat())
+        self.etag_key.compute_etag(&parts.concat())
     }
 }
 
 /// Redirects to the same list, but without the empty parameters in its URL. Browsers send a parameter
 /// for every input of the filter form, even for an empty one.
 fn redirect_to_canonical(query: &Query) -> Result<Response, ApiError> {
-    let path = HeaderValue::try_from(format!("/{}", query.canonical()))
+    let path = HeaderValue::try_from(format!("/{}", query.canonical_query_string()))
         .map_err(|error| ApiError::internal(Arc::new(error)))?;
     Ok(redirect(StatusCode::SEE_OTHER, path))
 }
@@ -326,7 +334,10 @@ impl Interface for Window {
         route_match: RouteMatch<Page>,
         facts: &mut Facts,
     ) -> Result<Response, ApiError> {
-        let visitor = self.edge.strangers.address(client, &request.headers);
+        let visitor = self
+            .edge
+            .strangers
+            .find_limited_address(client, &request.headers);
         let response = match route_match.route(&PAGES, request.uri.path()) {
             Ok((route, [parameter, _])) => {
                 facts.route = Some(route.label);

@@ -14,16 +14,25 @@ use super::{
     filter::Filter,
     filter_form::FilterForm,
     filter_panel::FilterPanel,
+    kinds::MAX_COUNT_OF_KIND,
     layout::{Head, Layout},
     list_page::ListPage,
     query::Query,
     rendered::RenderedPage,
     schema,
-    selection::{MAX_COUNT_OF_KIND, MAX_COUNT_OF_LIST},
+    selection::MAX_COUNT_OF_LIST,
     shop::{Preview, Shop, Snapshot},
     store,
     suggestions::{self, SuggestionKind},
 };
+
+/// A list whose filter is the current one without one of its criteria.
+struct WiderList {
+    removed_criterion: String,
+    path: String,
+    /// The number of animals in the list.
+    count: usize,
+}
 
 /// Renders `GET /`: the filter controls, the cards of one page of the list, and links to other
 /// pages.
@@ -50,19 +59,60 @@ pub(super) async fn render_page(
 
     let next_page_path = next_path(query, &list_page);
     let head = Head {
-        title: &title(query, &panel),
+        title: &format_title(query, &panel),
         description: &texts().about_list(store::own_name(facts).as_deref()),
-        canonical_path: Some(&format!("/{}", query.canonical())),
+        canonical_path: Some(&format!("/{}", query.canonical_query_string())),
         is_indexed: query.is_indexed() && !animals.is_empty(),
-        feed_query: &query.clone().into_first_page().canonical(),
+        feed_query: &query.clone().into_first_page().canonical_query_string(),
         next_page_path: next_page_path.as_deref(),
-        picture: first_preview(shop, &animals),
+        picture: find_preview(shop, &animals),
         schema: Some(schema::render_list(shop, facts, &animals)),
         drawings: drawings.symbols(),
     };
     let mut page = layout.render_page(facts, &head, &content);
     page.is_current = kinds.is_current;
     Ok(page)
+}
+
+/// Renders `GET /embed`: only the cards of one page of the list, for a frame on another site. Links
+/// open in the whole tab, not in the frame.
+pub(super) async fn render_embedded_page(
+    shop: &Shop,
+    layout: &Layout,
+    snapshot: &Snapshot,
+    query: &Query,
+) -> Result<RenderedPage, ApiError> {
+    let facts = &*snapshot.facts;
+    let list_page = shop.read_list_page(query, snapshot).await?;
+    let animals = list_page.animals();
+    let mut drawings = Drawings::default();
+    let cards =
+        CardRenderer::for_frame(shop, facts, &list_page).render_cards(&animals, &mut drawings);
+
+    let content = html! {
+        h1.hidden { (texts().list) }
+        @if animals.is_empty() {
+            p.none { (explain_empty_list(query, &list_page)) }
+        } @else {
+            (cards)
+        }
+        @if list_page.next.is_some() || query.after.is_some() {
+            nav.pages aria-label=(texts().pages) {
+                a.button href={ "/" (query.query_string_after(None)) } target="_top" {
+                    (texts().back)
+                }
+            }
+        }
+    };
+
+    let head = Head {
+        title: texts().list,
+        description: &texts().about_list(store::own_name(facts).as_deref()),
+        schema: Some(schema::render_list(shop, facts, &animals)),
+        drawings: drawings.symbols(),
+        ..Head::default()
+    };
+    Ok(layout.render_embedded_page(facts, &head, &content))
 }
 
 /// Renders the content of a list page: everything between the header and footer of the store.
@@ -80,18 +130,18 @@ async fn render_content(
     let results = if animals.is_empty() {
         render_empty_list(shop, snapshot, panel, drawings).await?
     } else {
-        CardRenderer::for_window(shop, facts, list_page).cards(animals, drawings)
+        CardRenderer::for_window(shop, facts, list_page).render_cards(animals, drawings)
     };
     let form = FilterForm { query, list_page };
 
     Ok(html! {
-        h1 { (heading(query)) }
+        h1 { (choose_heading(query)) }
         (panel.kind_shortcuts(drawings))
         (form.render())
         @if query.has_unknown_parameters { p.note role="status" { (texts().link_not_understood) } }
         (panel.summary(count))
         (results)
-        (page_links(query, next_path(query, list_page).as_deref()))
+        (render_page_links(query, next_path(query, list_page).as_deref()))
         @if query.after.is_none() && query.filter.is_empty() { (store::about_section(facts)) }
     })
 }
@@ -115,14 +165,12 @@ async fn count_results(
 
 /// Returns the first photo on the page as the picture for link previews. Returns `None` if no animal on
 /// the page has a photo.
-fn first_preview(shop: &Shop, animals: &[Animal<'_>]) -> Option<Preview> {
-    let animal = animals.iter().find(|animal| !animal.photos.is_empty())?;
-    let photo = animal.photos.first()?;
-    Some(shop.preview(photo, animal.alt(0, photo)))
+fn find_preview(shop: &Shop, animals: &[Animal<'_>]) -> Option<Preview> {
+    animals.iter().find_map(|animal| shop.preview_of(animal))
 }
 
 /// Returns the heading of a list page.
-fn heading(query: &Query) -> &'static str {
+fn choose_heading(query: &Query) -> &'static str {
     if query.after.is_some() {
         texts().next
     } else {
@@ -133,18 +181,18 @@ fn heading(query: &Query) -> &'static str {
 /// Returns the document title of a list page: its heading, and the active criteria.
 ///
 /// Example: `Meet our animals – Species: Dog, Size: Small`.
-fn title(query: &Query, panel: &FilterPanel<'_>) -> String {
-    let heading_text = heading(query);
+fn format_title(query: &Query, panel: &FilterPanel<'_>) -> String {
+    let heading = choose_heading(query);
     if query.filter.is_empty() {
-        return heading_text.to_owned();
+        return heading.to_owned();
     }
 
     let parameters = query.filter.parameters();
-    let parameter_texts: Vec<_> = parameters
+    let criteria: Vec<_> = parameters
         .iter()
-        .map(|parameter| panel.parameter_text(parameter))
+        .map(|parameter| panel.label_and_value(parameter))
         .collect();
-    format!("{heading_text} – {}", parameter_texts.join(", "))
+    format!("{heading} – {}", criteria.join(", "))
 }
 
 /// Returns the path of the next page of the list, if more animals follow.
@@ -155,7 +203,7 @@ fn next_path(query: &Query, list_page: &ListPage<'_>) -> Option<String> {
 
 /// Renders the pagination links: to the first page, unless this is it, and to the next page, if there
 /// is one.
-fn page_links(query: &Query, next_path: Option<&str>) -> Markup {
+fn render_page_links(query: &Query, next_path: Option<&str>) -> Markup {
     html! {
         nav.pages aria-label=(texts().pages) {
             @if query.after.is_some() {
@@ -168,46 +216,6 @@ fn page_links(query: &Query, next_path: Option<&str>) -> Markup {
     }
 }
 
-/// Renders `GET /embed`: only the cards of one page of the list, for a frame on another site. Links
-/// open in the whole tab, not in the frame.
-pub(super) async fn render_embedded_page(
-    shop: &Shop,
-    layout: &Layout,
-    snapshot: &Snapshot,
-    query: &Query,
-) -> Result<RenderedPage, ApiError> {
-    let facts = &*snapshot.facts;
-    let list_page = shop.read_list_page(query, snapshot).await?;
-    let animals = list_page.animals();
-    let mut drawings = Drawings::default();
-    let cards = CardRenderer::for_frame(shop, facts, &list_page).cards(&animals, &mut drawings);
-
-    let content = html! {
-        h1.hidden { (texts().list) }
-        @if animals.is_empty() {
-            p.none { (empty_text(query, &list_page)) }
-        } @else {
-            (cards)
-        }
-        @if list_page.next.is_some() || query.after.is_some() {
-            nav.pages aria-label=(texts().pages) {
-                a.button href={ "/" (query.query_string_after(None)) } target="_top" {
-                    (texts().back)
-                }
-            }
-        }
-    };
-
-    let head = Head {
-        title: texts().list,
-        description: &texts().about_list(store::own_name(facts).as_deref()),
-        schema: Some(schema::render_list(shop, facts, &animals)),
-        drawings: drawings.symbols(),
-        ..Head::default()
-    };
-    Ok(layout.render_embedded_page(facts, &head, &content))
-}
-
 /// Renders the content of a list page without animals. On a first page, it also offers links to lists
 /// without one of the criteria, and suggests animals of the same species or category.
 async fn render_empty_list(
@@ -217,32 +225,24 @@ async fn render_empty_list(
     drawings: &mut Drawings,
 ) -> Result<Markup, ApiError> {
     let query = panel.query;
-    let explanation = html! { p.none { (empty_text(query, panel.list_page)) } };
+    let explanation = html! { p.none { (explain_empty_list(query, panel.list_page)) } };
     if query.after.is_some() {
         return Ok(explanation);
     }
 
     let wider_lists = find_wider_lists(shop, snapshot, panel).await?;
-    let suggestions = if let Some(filter) = query.filter.for_similar_animals() {
+    let suggestions = if let Some(filter) = query.filter.widen_to_similar_animals() {
         let kind = SuggestionKind::InsteadOfEmptyList { filter };
         suggestions::render_section(shop, snapshot, kind, drawings).await?
     } else {
-        // The filter has no species or category, or nothing else, so no animals are similar.
+        // The filter cannot be widened to similar animals.
         html! {}
     };
     Ok(html! {
         (explanation)
-        (wider_list_links(query, &wider_lists))
+        (render_wider_list_links(query, &wider_lists))
         (suggestions)
     })
-}
-
-/// A list whose filter is the current one without one of its criteria.
-struct WiderList {
-    removed_criterion: String,
-    path: String,
-    /// The number of animals in the list.
-    count: usize,
 }
 
 /// Finds the lists without one of the criteria, as far as they have animals.
@@ -258,7 +258,7 @@ async fn find_wider_lists(
         let count = shop.count(snapshot, &filter, MAX_COUNT_OF_KIND).await?;
         if count > 0 {
             wider_lists.push(WiderList {
-                removed_criterion: panel.parameter_text(&parameter),
+                removed_criterion: panel.label_and_value(&parameter),
                 path: query.path_with(filter),
                 count,
             });
@@ -269,7 +269,7 @@ async fn find_wider_lists(
 
 /// Renders links to lists without one of the criteria. If there is no such list, renders a link to
 /// the list of all animals, unless this is it.
-fn wider_list_links(query: &Query, wider_lists: &[WiderList]) -> Markup {
+fn render_wider_list_links(query: &Query, wider_lists: &[WiderList]) -> Markup {
     let [open_quote, close_quote] = texts().quotes;
     html! {
         @if !wider_lists.is_empty() {
@@ -291,7 +291,7 @@ fn wider_list_links(query: &Query, wider_lists: &[WiderList]) -> Markup {
 }
 
 /// Returns the text that explains why a list page has no animals.
-fn empty_text(query: &Query, list_page: &ListPage<'_>) -> &'static str {
+fn explain_empty_list(query: &Query, list_page: &ListPage<'_>) -> &'static str {
     if list_page.next.is_some() {
         texts().none_here_yet
     } else if query.filter.is_empty() {

@@ -8,6 +8,7 @@ use petstore_languages::look::Animal;
 use petstore_store::StoreError;
 
 use super::{
+    kinds,
     labels::Labels,
     offers::PetPage,
     query::Query,
@@ -74,7 +75,7 @@ impl Shop {
             && let Some(id) = query.filter.category_id
         {
             // The public must not learn the label of a category that has no animal on offer.
-            let is_public = selection::category_has_animals(self.store(), id).await?;
+            let is_public = kinds::category_has_animals(self.store(), id).await?;
             if is_public {
                 category_ids.push(id);
             }

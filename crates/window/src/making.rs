@@ -1,5 +1,5 @@
-//! Renders pages on a cache miss. A page is rendered once per version of the public data, even if many
-//! visitors request it at the same time.
+//! Renders the pages that are not in a cache, and caches them. A page is rendered once per version of the
+//! public data, even if many visitors request it at the same time.
 //!
 //! Only a few pages are rendered at once. Before a page is rendered, the request waits for a turn
 //! of its visitor. The queues of [`Turns`] give the next turn to the visitor that was served least,
@@ -58,13 +58,13 @@ impl Window {
 
         // The data may have changed during the wait, so the request is resolved again.
         let page_request = self.resolve_page_request(visit).await?;
-        let _lock = self.lock(&page_request.key).await;
+        let _lock = self.lock_rendering(&page_request.key).await;
         if let Some(page) = page_request.cached_page() {
             return Ok(page);
         }
 
-        let page = self.render(visit, &page_request).await?;
-        let page = Arc::new(EncodedPage::new(page, self.etag_key));
+        let rendered_page = self.render(visit, &page_request).await?;
+        let page = Arc::new(EncodedPage::new(rendered_page, self.etag_key));
         if page.may_be_cached() {
             let version = page_request.snapshot.version;
             page_request
@@ -74,8 +74,8 @@ impl Window {
         Ok(page)
     }
 
-    /// Acquires the lock for rendering the page with this cache key.
-    async fn lock(&self, key: &str) -> MutexGuard<'_, ()> {
+    /// Waits for the lock for rendering the page with this cache key.
+    async fn lock_rendering(&self, key: &str) -> MutexGuard<'_, ()> {
         let hash = self.hash_builder.hash_one(key);
         // The remainder is less than `RENDER_LOCKS`, so the conversion cannot fail.
         let index = usize::try_from(hash % RENDER_LOCKS as u64).unwrap_or_default();
@@ -96,7 +96,7 @@ impl Window {
             &shop.search_turns
         };
         Ok(PageRequest {
-            key: cache_key(visit, &query, shop.today(&snapshot.facts)),
+            key: make_cache_key(visit, &query, shop.today(&snapshot.facts)),
             cache: self.cache_for(visit.page, &query),
             turns,
             snapshot,
@@ -162,15 +162,19 @@ impl Window {
 
 /// Returns the cache key of a page. It includes the day, because pages show ages, which depend on
 /// it.
-fn cache_key(visit: Visit<'_>, query: &Query, today: Date) -> String {
+fn make_cache_key(visit: Visit<'_>, query: &Query, today: Date) -> String {
     // The variant distinguishes the pages of a route from each other. The canonical query lacks two
     // things that change a page: the limit, and the unknown parameters, about which a list has a
     // note.
     let variant = match visit.page {
         Page::animal => visit.parameter.to_owned(),
-        Page::embed | Page::json => format!("{} {}", query.limit.get(), query.canonical()),
-        Page::list if query.has_unknown_parameters => format!("unknown {}", query.canonical()),
-        _ => query.canonical(),
+        Page::embed | Page::json => {
+            format!("{} {}", query.limit.get(), query.canonical_query_string())
+        }
+        Page::list if query.has_unknown_parameters => {
+            format!("unknown {}", query.canonical_query_string())
+        }
+        _ => query.canonical_query_string(),
     };
     format!("{:?} {today} {variant}", visit.page)
 }

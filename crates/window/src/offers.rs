@@ -1,6 +1,5 @@
 //! Reads and counts animals on offer: animals that are available or reserved, and listed on the
-//! website. The store returns tuples and lists of counts; the functions here return values with a
-//! name.
+//! website. The store returns tuples and lists of counts. The functions here give them names.
 
 use petstore_domain::{
     Limit, PetId,
@@ -12,15 +11,21 @@ use petstore_store::{StoreError, StoreReader};
 #[derive(Default)]
 pub(super) struct PetPage {
     pub(super) pets: Vec<StorePet>,
-    /// The cursor of the next page: the id of the last animal on this page. `None` if no more
+    /// The cursor of the next page: the id of the last animal on this page. It is `None` if no more
     /// animals follow.
     pub(super) next: Option<PetId>,
 }
 
-/// Returns the limit for this number of animals or categories, a constant from 1 to [`Limit::MAX`].
+/// Returns the limit for this number of animals or categories, which must be a constant from 1 to
+/// [`Limit::MAX`].
 pub(super) fn constant_limit(count: i64) -> Limit {
-    // Such a number is always valid, so the default limit is never used.
+    // Each of these numbers is valid, so the default limit is never used.
     Limit::new(count).unwrap_or_default()
+}
+
+/// Returns the limit for the longest page that the store reads at once.
+pub(super) fn max_limit() -> Limit {
+    constant_limit(Limit::MAX.into())
 }
 
 /// Reads the page of animals that a store query selects.

@@ -96,12 +96,12 @@ impl Query {
     /// order, except `limit`. It is empty if there are no parameters.
     ///
     /// Example: `?sort=longest&field.species=Dog&cursor=81`.
-    pub(super) fn canonical(&self) -> String {
+    pub(super) fn canonical_query_string(&self) -> String {
         self.query_string_after(self.after)
     }
 
-    /// Returns the canonical query string for the page that begins after the animal `after`. Without
-    /// `after`, it is for the first page. [`Self::canonical`] is this string for the page itself.
+    /// Returns the canonical query string for another page of the same list: the page that begins after
+    /// the animal `after`. Without `after`, this is the first page.
     pub(super) fn query_string_after(&self, after: Option<PetId>) -> String {
         let mut parameters = self.filter.parameters();
         if self.order == SortOrder::LongestWaitingFirst {
@@ -123,7 +123,7 @@ impl Query {
     pub(super) fn path_with(&self, filter: Filter) -> String {
         let mut query = Self::for_filter(filter);
         query.order = self.order;
-        format!("/{}", query.canonical())
+        format!("/{}", query.canonical_query_string())
     }
 }
 

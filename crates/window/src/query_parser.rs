@@ -13,7 +13,7 @@ use petstore_web::edge::ApiError;
 use super::{
     filter::{
         AGE_PARAMETER, AgeFilter, CATEGORY_PARAMETER, FIELD_PREFIX, NAME_PARAMETER, NameFilter,
-        SEARCH_PARAMETER, birth_field, filterable_field,
+        SEARCH_PARAMETER, find_birth_field, find_filterable_field,
     },
     query::{CURSOR_PARAMETER, Query, SORT_LONGEST, SORT_PARAMETER, SortOrder},
     routes::Page,
@@ -86,11 +86,14 @@ struct QueryParser<'f> {
 }
 
 impl<'f> QueryParser<'f> {
-    /// Adds a parameter to the query. Does not add an unknown or empty parameter, but records in
-    /// the query that there was one. Fails if the parameter is invalid or a duplicate.
+    /// Adds a parameter to the query. Fails if the parameter is invalid or a duplicate.
+    ///
+    /// An unknown or empty parameter is not added. The query only records that there was one.
     fn add_parameter(&mut self, name: &str, value: &str) -> Result<(), ApiError> {
         let Some(parameter) = self.known_parameter(name) else {
-            self.query.has_unknown_parameters |= may_select_animals(name, value);
+            if may_select_animals(name, value) {
+                self.query.has_unknown_parameters = true;
+            }
             return Ok(());
         };
         let is_blank_search = name == SEARCH_PARAMETER && value.trim().is_empty();
@@ -152,13 +155,13 @@ impl<'f> QueryParser<'f> {
             NAME_PARAMETER => Some(KnownParameter::Name),
             SEARCH_PARAMETER => Some(KnownParameter::Search),
             AGE_PARAMETER => {
-                let birth_field = birth_field(self.fields)?;
+                let birth_field = find_birth_field(self.fields)?;
                 Some(KnownParameter::Age { birth_field })
             }
             CURSOR_PARAMETER => Some(KnownParameter::Cursor),
             SORT_PARAMETER => Some(KnownParameter::Sort),
             LIMIT_PARAMETER if self.page.takes_limit() => Some(KnownParameter::Limit),
-            _ => filterable_field(name, self.fields).map(KnownParameter::Field),
+            _ => find_filterable_field(name, self.fields).map(KnownParameter::Field),
         }
     }
 
@@ -176,9 +179,11 @@ impl<'f> QueryParser<'f> {
     }
 }
 
-/// Whether an unknown parameter was probably meant to select animals or a page of them, such as an
-/// old field, or `page=2`. Others, such as the tracking parameters that other sites add to links,
-/// have no meaning for the list.
+/// Whether an unknown parameter was probably meant to select animals or a page of them, such as a
+/// deleted field, or `page=2`.
+///
+/// All other unknown parameters have no meaning for the list. For example, other sites add tracking
+/// parameters to their links.
 fn may_select_animals(name: &str, value: &str) -> bool {
     if value.is_empty() {
         return false;

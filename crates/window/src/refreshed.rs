@@ -1,5 +1,5 @@
 //! A stale-while-revalidate cache for a single value that all visitors need and that is slow to
-//! compute. A background task computes the value once per version of the public data. While it runs,
+//! compute. A background task computes the value once per version of the public data. In the meantime,
 //! requests use the previous value.
 
 use std::{panic::AssertUnwindSafe, pin::pin, time::Duration};
@@ -67,9 +67,11 @@ impl<T> Default for Refreshed<T> {
 }
 
 impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
-    /// Returns the value of this version. If necessary, computes it with `compute`, in the background.
-    /// Falls back to the previous value if the computation fails or takes longer than [`MAX_WAIT`].
-    /// Without a previous value, waits until the computation ends, and fails if it fails.
+    /// Returns the value of this version. If there is none yet, computes it with `compute` in the
+    /// background.
+    ///
+    /// Returns the previous value if the computation fails, or takes longer than [`MAX_WAIT`]. Without a
+    /// previous value, waits until the computation ends, and returns its error if it fails.
     pub(super) async fn get<F>(
         &self,
         version: Version,
@@ -99,12 +101,13 @@ impl<T: Clone + Send + Sync + 'static> Refreshed<T> {
             };
 
             let state = self.state.borrow();
-            match (state.reading(version), &state.error) {
-                (None, Some(error)) => return Err(error.clone()),
-                (Some(reading), error) if has_timed_out || error.is_some() => return Ok(reading),
-                // Either the value is ready, or a run for another version has ended: check again.
-                _ => {}
+            if let Some(error) = &state.error {
+                return state.reading(version).ok_or_else(|| error.clone());
             }
+            if has_timed_out && let Some(reading) = state.reading(version) {
+                return Ok(reading);
+            }
+            // Either the value is ready, or a run for another version has ended: check again.
         }
     }
 

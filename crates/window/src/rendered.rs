@@ -53,8 +53,8 @@ pub(super) struct EncodedPage {
     media_type: &'static str,
     link: Option<HeaderValue>,
     plain: Bytes,
-    /// The gzip copy, set on first use. Holds `None` if the page is too short or too long to
-    /// compress.
+    /// The gzip copy, which is made on first use. It is `None` if the page is too short or too long to
+    /// compress, or if compression fails.
     gzip: OnceLock<Option<Bytes>>,
     is_current: bool,
     /// The strong `ETag` of the uncompressed body.
@@ -69,9 +69,10 @@ impl EncodedPage {
     pub(super) fn new(page: RenderedPage, etag_key: EtagKey) -> Self {
         // The key computes weak tags, such as `W/"0123abcd"`. Their digits become part of strong tags.
         let weak_etag = match &page.link {
-            Some(link) => etag_key.etag(&[&page.body, link.as_bytes()].concat()),
-            None => etag_key.etag(&page.body),
+            Some(link) => etag_key.compute_etag(&[&page.body, link.as_bytes()].concat()),
+            None => etag_key.compute_etag(&page.body),
         };
+        // The tag is ASCII, so it is always a text.
         let digits = weak_etag
             .to_str()
             .unwrap_or_default()
@@ -99,14 +100,14 @@ impl EncodedPage {
         self.is_current && self.plain.len() <= MAX_CACHED
     }
 
-    /// Returns the gzip copy of the body, which is made on first use. Returns `None` if the page is too
-    /// short or too long to compress.
+    /// Returns the gzip copy of the body, which is made on first use. Returns `None` if there is no such
+    /// copy: see the field `gzip`.
     fn compressed_body(&self) -> Option<Bytes> {
         let compressed_body = self.gzip.get_or_init(|| {
             if !(MIN_COMPRESSED_LENGTH..=MAX_CACHED).contains(&self.plain.len()) {
                 return None;
             }
-            // If compression failed, the page would be sent without it.
+            // If compression fails, the page is sent uncompressed.
             let gzip = compression::gzip(Compression::fast(), &self.plain).ok()?;
             Some(Bytes::from(gzip))
         });
@@ -160,6 +161,7 @@ impl EncodedPage {
 ///
 /// Example: the digits `0123abcd` and the suffix `-gzip` give `"0123abcd-gzip"`.
 fn strong_etag(digits: &str, suffix: &str) -> HeaderValue {
+    // Both parts are ASCII, so the fallback is never used.
     HeaderValue::try_from(format!("\"{digits}{suffix}\""))
         .unwrap_or(HeaderValue::from_static("\"\""))
 }

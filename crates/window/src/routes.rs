@@ -9,7 +9,7 @@ use petstore_web::edge::routes;
 /// `robots GET "/robots.txt" Page::robots;`.
 macro_rules! pages {
     ($($page:ident $path:literal;)*) => {
-        /// A page or file of the window. `Window::respond` dispatches on it.
+        /// A page or file of the window. The variants are spelled like the routes in metrics and logs.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[expect(non_camel_case_types, reason = "the names are those in metrics and logs")]
         pub enum Page {
@@ -22,14 +22,6 @@ macro_rules! pages {
             $($page GET $path Page::$page;)*
         }
     };
-}
-
-impl Page {
-    /// Whether the page has the parameter `limit`, with which a request chooses the number of
-    /// animals.
-    pub(super) fn takes_limit(self) -> bool {
-        matches!(self, Self::embed | Self::json)
-    }
 }
 
 pages! {
@@ -46,4 +38,12 @@ pages! {
     asset       "/assets/{name}";
     favicon     "/favicon.ico";
     touchIcon   "/apple-touch-icon.png";
+}
+
+impl Page {
+    /// Whether the page has the parameter `limit`, with which a request chooses the number of
+    /// animals.
+    pub(super) fn takes_limit(self) -> bool {
+        matches!(self, Self::embed | Self::json)
+    }
 }

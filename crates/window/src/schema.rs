@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::{
     labels::Labels,
     shop::Shop,
-    store::{Organization, organization},
+    store::{Organization, build_organization},
 };
 
 /// A schema.org `WebPage` or one of its subtypes, which `schema_type` names. `content` adds the
@@ -149,7 +149,7 @@ pub(super) fn render_list(shop: &Shop, facts: &StoreFacts, animals: &[Animal<'_>
     };
     render_json_ld(
         "CollectionPage",
-        organization(shop, facts),
+        build_organization(shop, facts),
         MainEntity { main_entity },
     )
 }
@@ -162,7 +162,7 @@ pub(super) fn render_animal(
     labels: &Labels,
     description: Option<String>,
 ) -> Markup {
-    let Some(offer) = offer_of(shop, facts, animal) else {
+    let Some(offer) = make_offer(shop, facts, animal) else {
         return render_animal_without_offer(shop, facts, animal, description);
     };
 
@@ -208,7 +208,7 @@ fn render_animal_without_offer(
     });
     render_json_ld(
         "WebPage",
-        organization(shop, facts),
+        build_organization(shop, facts),
         AnimalWithoutOffer {
             name: animal.short_name(),
             url: shop.url(&animal.path()),
@@ -219,8 +219,8 @@ fn render_animal_without_offer(
 }
 
 impl<'a> Product<'a> {
-    /// Adds the value of a field. Skips the price, which is part of the offer. Also skips the
-    /// description and other long texts, which belong in the description of the product.
+    /// Adds the value of a field. Skips the price, which is part of the offer, and the description and
+    /// other long texts, which belong in the description of the product.
     fn add_field_value(&mut self, field: &'a FieldDefinition, value: &FieldValue) {
         let name = field.name.as_str();
         let is_description = name == "description" && field.kind == FieldKind::Text;
@@ -248,7 +248,7 @@ impl<'a> Product<'a> {
 
 /// Returns the offer of an animal. Returns `None` if its price or the currency of the store is unknown,
 /// or if the price is negative.
-fn offer_of<'a>(shop: &Shop, facts: &'a StoreFacts, animal: &'a Animal<'_>) -> Option<Offer<'a>> {
+fn make_offer<'a>(shop: &Shop, facts: &'a StoreFacts, animal: &'a Animal<'_>) -> Option<Offer<'a>> {
     let price = animal.price()?;
     if Decimal::new(price)?.ten_thousandths() < 0 {
         return None;
@@ -265,7 +265,7 @@ fn offer_of<'a>(shop: &Shop, facts: &'a StoreFacts, animal: &'a Animal<'_>) -> O
         price,
         price_currency: currency.as_str(),
         availability,
-        seller: organization(shop, facts),
+        seller: build_organization(shop, facts),
     })
 }
 
@@ -283,7 +283,7 @@ fn render_json_ld(
         publisher,
         content,
     };
-    // Serializing cannot fail: the page consists of strings and integers only.
+    // Serializing cannot fail: each page and its content consist of strings and integers only.
     let json = serde_json::to_string(&page).unwrap_or_default();
     PreEscaped(escape_markup(json))
 }

@@ -2,8 +2,8 @@
 //! visitors, and caches.
 //!
 //! A request reads a [`Snapshot`] first. A cached page has the version of its snapshot, and is used
-//! only as long as this is the version of the public data. The counted kinds and the returned
-//! animals can be of an earlier version while those of the present one are read. A page that is not
+//! only as long as the public data has this version. The counted kinds and the returned animals can
+//! be of an earlier version while those of the present one are read. A request for a page that is not
 //! cached waits in a queue ([`Turns`]) for its visitor's turn before it reads any animals.
 
 use std::{sync::Arc, time::Duration};
@@ -11,16 +11,18 @@ use std::{sync::Arc, time::Duration};
 use jiff::civil::Date;
 use maud::Markup;
 use parking_lot::Mutex;
-use petstore_app::turns::{TurnLimits, Turns};
-use petstore_app::{ReadingParts, StoreFacts, WriteStamp};
+use petstore_app::{
+    ReadingParts, StoreFacts, WriteStamp,
+    turns::{TurnLimits, Turns},
+};
 use petstore_domain::{
     PetId,
-    store_area::{Category, FieldSet, Photo, PhotoSize, Profile},
+    store_area::{Category, FieldSet, PhotoSize, Profile},
 };
 use petstore_languages::{
     self as languages,
     everyday::{Vocabulary, has_general_words, understand},
-    look::Drawings,
+    look::{Animal, Drawings},
 };
 use petstore_store::{StoreError, StoreReader, Version};
 use petstore_web::edge::cache::Cache;
@@ -28,9 +30,11 @@ use tokio::sync::Mutex as AsyncMutex;
 
 use super::{
     filter::{Filter, Parameter},
+    kinds::{CountedKind, count_kinds, read_public_categories},
     query::Query,
     refreshed::{Reading, Refreshed},
-    selection::{self, CountedKind, ReturnedPet},
+    returned_pets::{ReturnedPet, read_returned_pets},
+    selection,
     settings::WindowSettings,
 };
 
@@ -246,15 +250,16 @@ impl Shop {
         [&self.settings.url, path].concat()
     }
 
-    /// Returns the link preview that shows this photo.
-    pub(super) fn preview(&self, photo: &Photo, alt: String) -> Preview {
-        let (width, height) = photo.dimensions(PhotoSize::Medium);
-        Preview {
-            url: self.url(&photo.path(PhotoSize::Medium)),
+    /// Returns the link preview with the first photo of an animal. Returns `None` without a photo.
+    pub(super) fn preview_of(&self, animal: &Animal<'_>) -> Option<Preview> {
+        let first_photo = animal.photos.first()?;
+        let (width, height) = first_photo.dimensions(PhotoSize::Medium);
+        Some(Preview {
+            url: self.url(&first_photo.path(PhotoSize::Medium)),
             width,
             height,
-            alt,
-        }
+            alt: animal.alt(0, first_photo),
+        })
     }
 
     /// Returns the number of animals on offer that match a filter, from the cache if possible. Stops
@@ -291,18 +296,16 @@ impl Shop {
             .get(snapshot.version, || {
                 let store = self.parts.store.clone();
                 let snapshot = Arc::clone(snapshot);
-                async move {
-                    let kinds = selection::count_kinds(&store, &snapshot.fields).await?;
-                    Ok(Arc::new(kinds))
-                }
+                async move { count_kinds(&store, &snapshot.fields).await.map(Arc::new) }
             })
             .await
     }
 
     /// Returns the categories with an animal on offer, among the first categories. Every list needs
-    /// them, so they are read only once per version. In contrast to [`Self::counted_kinds`], never returns the
-    /// categories of an earlier version: they could reveal a category whose last animal was taken off
-    /// the website since.
+    /// them, so they are read only once per version.
+    ///
+    /// This function never returns the categories of an earlier version. They could reveal a category
+    /// whose last animal was taken off the website since.
     pub(super) async fn public_categories(
         &self,
         snapshot: &Snapshot,
@@ -311,13 +314,13 @@ impl Shop {
             .public_categories
             .get(snapshot.version, || {
                 let store = self.parts.store.clone();
-                async move { Ok(Arc::new(selection::read_public_categories(&store).await?)) }
+                async move { read_public_categories(&store).await.map(Arc::new) }
             })
             .await?;
         if reading.is_current {
             return Ok(reading.value);
         }
-        let categories = selection::read_public_categories(self.store()).await?;
+        let categories = read_public_categories(self.store()).await?;
         Ok(Arc::new(categories))
     }
 
@@ -331,7 +334,7 @@ impl Shop {
         self.returned_pets
             .get(snapshot.version, || {
                 let store = self.parts.store.clone();
-                async move { Ok(Arc::new(selection::read_returned_pets(&store).await?)) }
+                async move { read_returned_pets(&store).await.map(Arc::new) }
             })
             .await
     }
@@ -369,7 +372,7 @@ impl Shop {
         let Some(phrase) = query.filter.phrase.take() else {
             return Ok(query);
         };
-        // Without general words, which may stand for a category, the categories need not be read.
+        // Only general words may stand for a category.
         let categories = if has_general_words(&phrase) {
             self.public_categories(snapshot).await?
         } else {

@@ -42,8 +42,29 @@ const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 pub(super) struct Block {
     /// The lowest id of the block.
     lowest: i64,
-    /// The end of the range, exclusive. `None` if the range has no upper bound.
+    /// The id after the highest one of the block. It is `None` if the block has no upper bound.
     end: Option<PetId>,
+}
+
+/// The piece of a sitemap that is generated next.
+enum NextPiece {
+    /// The URLs of the next page of animals, newest first. The page begins below the id `before`, or
+    /// with the newest animal if there is no `before`.
+    Animals { before: Option<PetId> },
+    /// The closing tag of the document.
+    ClosingTag,
+    /// Nothing: the sitemap is complete.
+    Done,
+}
+
+/// The state of a sitemap that is being streamed.
+struct SitemapFile {
+    shop: Arc<Shop>,
+    visitor: Option<ClientAddress>,
+    /// The lowest id of the block. The sitemap ends before the first animal below it.
+    lowest: i64,
+    next: NextPiece,
+    _permit: FilePermit,
 }
 
 impl Block {
@@ -76,6 +97,7 @@ pub(super) async fn render_index(shop: &Shop) -> Result<RenderedPage, ApiError> 
         limit: constant_limit(1),
         ..PetQuery::default()
     };
+    // The length of a block fits into every `usize`.
     let max_count = usize::try_from(BLOCK_LENGTH).unwrap_or(usize::MAX);
     let count = count_pets(shop.store(), newest_query.clone(), max_count).await?;
     if count <= max_count {
@@ -138,27 +160,6 @@ pub(super) fn parse_block(text: &str) -> Result<Block, ApiError> {
         .ok_or_else(ApiError::no_such_path)
 }
 
-/// The piece of a sitemap that is generated next.
-enum NextPiece {
-    /// The URLs of the next page of animals, newest first. The page begins below the id `before`,
-    /// or with the newest animal without it.
-    Animals { before: Option<PetId> },
-    /// The closing tag of the document.
-    ClosingTag,
-    /// Nothing: the sitemap is complete.
-    Done,
-}
-
-/// The state of a sitemap that is being streamed.
-struct SitemapFile {
-    shop: Arc<Shop>,
-    visitor: Option<ClientAddress>,
-    /// The lowest id of the block. The sitemap ends before the first animal below it.
-    lowest: i64,
-    next: NextPiece,
-    _permit: FilePermit,
-}
-
 /// Responds with the sitemap of a block: the URLs of its animals and, in the first block, of the
 /// list. The sitemap is generated while the client downloads it.
 pub(super) fn respond(
@@ -167,7 +168,7 @@ pub(super) fn respond(
     block: Block,
     permit: FilePermit,
 ) -> Result<Response, ApiError> {
-    let first_piece = opening_piece(shop, block.lowest).map_err(internal_error)?;
+    let first_piece = render_opening_piece(shop, block.lowest).map_err(internal_error)?;
     let file = SitemapFile {
         shop: Arc::clone(shop),
         visitor,
@@ -192,7 +193,7 @@ impl SitemapFile {
             }
             NextPiece::ClosingTag => {
                 self.next = NextPiece::Done;
-                let closing_tag = closing_piece().map_err(internal_error)?;
+                let closing_tag = render_closing_piece().map_err(internal_error)?;
                 Ok(Some(closing_tag))
             }
             NextPiece::Done => Ok(None),
@@ -206,23 +207,24 @@ impl SitemapFile {
             Some(next) if next.get() > self.lowest => NextPiece::Animals { before: Some(next) },
             _ => NextPiece::ClosingTag,
         };
-        animals_piece(&self.shop, &page.pets, self.lowest).map_err(internal_error)
+        render_animals_piece(&self.shop, &page.pets, self.lowest).map_err(internal_error)
     }
 }
 
-/// Returns the beginning of a sitemap. In the first block, this includes the URL of the list.
-fn opening_piece(shop: &Shop, lowest: i64) -> io::Result<Bytes> {
+/// Renders the beginning of a sitemap. In the first block, this includes the URL of the list.
+fn render_opening_piece(shop: &Shop, lowest: i64) -> io::Result<Bytes> {
     let mut writer = XmlWriter::new(Vec::new());
     write_start(&mut writer, "urlset")?;
-    if lowest == 0 {
+    let is_first_block = lowest == 0;
+    if is_first_block {
         write_url(&mut writer, &shop.url("/"), None)?;
     }
     Ok(writer.into_inner().into())
 }
 
-/// Returns the URLs of animals, which are in descending order of their ids. Stops before the first
+/// Renders the URLs of animals, which are in descending order of their ids. Stops before the first
 /// id below `lowest`.
-fn animals_piece(shop: &Shop, pets: &[StorePet], lowest: i64) -> io::Result<Bytes> {
+fn render_animals_piece(shop: &Shop, pets: &[StorePet], lowest: i64) -> io::Result<Bytes> {
     let mut writer = XmlWriter::new(Vec::new());
     for pet in pets.iter().take_while(|pet| pet.id.get() >= lowest) {
         let url = shop.url(&format!("/animals/{}", pet.id));
@@ -231,8 +233,8 @@ fn animals_piece(shop: &Shop, pets: &[StorePet], lowest: i64) -> io::Result<Byte
     Ok(writer.into_inner().into())
 }
 
-/// Returns the closing tag of a sitemap.
-fn closing_piece() -> io::Result<Bytes> {
+/// Renders the closing tag of a sitemap.
+fn render_closing_piece() -> io::Result<Bytes> {
     let mut writer = XmlWriter::new(Vec::new());
     write_end(&mut writer, "urlset")?;
     Ok(writer.into_inner().into())

@@ -1,5 +1,5 @@
 //! The parts of pages that present the store itself: its name, contact details, text about itself,
-//! and footer.
+//! footer, and structured data for search engines.
 
 use std::borrow::Cow;
 
@@ -13,6 +13,35 @@ use petstore_languages::{look::text, window_texts as texts};
 use serde::Serialize;
 
 use super::{contact, shop::Shop};
+
+/// The structured data about the store: an `Organization` of schema.org.
+#[derive(Serialize)]
+pub(super) struct Organization {
+    #[serde(rename = "@type")]
+    schema_type: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    url: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    telephone: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    email: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logo: Option<String>,
+}
+
+impl Organization {
+    /// Whether nothing is known about the organization but its URL.
+    fn has_only_url(&self) -> bool {
+        self.name.is_none()
+            && self.address.is_none()
+            && self.telephone.is_none()
+            && self.email.is_none()
+            && self.logo.is_none()
+    }
+}
 
 /// Returns the name of the store in a form that is safe to display. Returns `None` if the store has
 /// no name.
@@ -93,11 +122,11 @@ pub(super) fn footer(facts: &StoreFacts, feed_query: &str) -> Markup {
 ///
 /// Example: `a\nb` becomes one paragraph of two lines, and `a\n\nb` becomes two paragraphs.
 pub(super) fn paragraphs(text: &str) -> Markup {
-    let mut text = Cow::Borrowed(text);
+    let mut unix_text = Cow::Borrowed(text);
     if text.contains('\r') {
-        text = text.replace("\r\n", "\n").replace('\r', "\n").into();
+        unix_text = text.replace("\r\n", "\n").replace('\r', "\n").into();
     }
-    let paragraphs = text
+    let paragraphs = unix_text
         .split("\n\n")
         .map(str::trim)
         .filter(|paragraph| !paragraph.is_empty());
@@ -116,38 +145,9 @@ fn lines(paragraph: &str) -> Markup {
     }
 }
 
-/// The structured data about the store: an `Organization` of schema.org.
-#[derive(Serialize)]
-pub(super) struct Organization {
-    #[serde(rename = "@type")]
-    schema_type: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    url: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    address: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    telephone: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    email: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    logo: Option<String>,
-}
-
-impl Organization {
-    /// Whether nothing is known about the organization but its URL.
-    fn has_only_url(&self) -> bool {
-        self.name.is_none()
-            && self.address.is_none()
-            && self.telephone.is_none()
-            && self.email.is_none()
-            && self.logo.is_none()
-    }
-}
-
-/// Returns the structured data about the store. Returns `None` if nothing is known about the store but
-/// its URL.
-pub(super) fn organization(shop: &Shop, facts: &StoreFacts) -> Option<Organization> {
+/// Builds the structured data about the store. Returns `None` if nothing is known about the store
+/// except its URL.
+pub(super) fn build_organization(shop: &Shop, facts: &StoreFacts) -> Option<Organization> {
     let profile = &facts.profile;
     let address = profile.address.as_ref();
     let telephone = profile.telephone.as_ref();
@@ -156,9 +156,9 @@ pub(super) fn organization(shop: &Shop, facts: &StoreFacts) -> Option<Organizati
         schema_type: "Organization",
         name: own_name(facts),
         url: shop.url("/"),
-        address: address.map(|address| on_one_line(address.as_str())),
+        address: address.map(|text| on_one_line(text.as_str())),
         telephone: telephone.map(|number| number.as_str().to_owned()),
-        email: email.map(|email| readable_untruncated(email.as_str())),
+        email: email.map(|text| readable_untruncated(text.as_str())),
         logo: profile.logo.map(|logo| shop.url(&logo.path())),
     };
 

@@ -109,7 +109,7 @@ async fn read_suggestions(
     for animal in list_page.animals() {
         let mut drawings = Drawings::default();
         // The position is beyond the first view, so that browsers load the picture lazily.
-        let card = card_renderer.card(&animal, CARDS_IN_FIRST_VIEW, &mut drawings);
+        let card = card_renderer.render_card(&animal, CARDS_IN_FIRST_VIEW, &mut drawings);
         suggestions.push(Suggestion {
             id: animal.id,
             card,

@@ -12,7 +12,7 @@ use hyper::{
     HeaderMap, StatusCode,
     header::{self, HeaderValue},
 };
-use petstore_domain::{Limit, PetId, client::ClientAddress, store_area::PetQuery};
+use petstore_domain::{PetId, client::ClientAddress, store_area::PetQuery};
 use petstore_store::{Cause, StoreError};
 use petstore_web::edge::{
     ApiError, Body, MemoryAccount, Reader, Reservation, Response, ResponseMemory,
@@ -22,7 +22,7 @@ use petstore_web::edge::{
 use tokio::task;
 
 use super::{
-    offers::{PetPage, constant_limit, read_pet_page},
+    offers::{PetPage, max_limit, read_pet_page},
     shop::Shop,
 };
 
@@ -66,8 +66,8 @@ impl FilePermit {
 
 /// Waits for the visitor's turn, then reads the next page of animals on offer, newest first.
 ///
-/// The page begins below the id `before`. Without it, the page begins with the newest animal. Fails
-/// if the queue is full, or if the wait takes too long.
+/// The page begins below the id `before`, or with the newest animal if there is no `before`.
+/// Fails if the queue is full, or if the wait takes too long.
 pub(super) async fn read_page_in_turn(
     shop: &Shop,
     visitor: Option<ClientAddress>,
@@ -81,7 +81,7 @@ pub(super) async fn read_page_in_turn(
     let query = PetQuery {
         is_on_offer: true,
         newest_first: true,
-        limit: constant_limit(Limit::MAX.into()),
+        limit: max_limit(),
         after: before,
         ..PetQuery::default()
     };

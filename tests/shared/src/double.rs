@@ -10,7 +10,7 @@ macro_rules! double {
 
             use jiff::Timestamp;
             use petstore_domain::{IdempotentRequest, Limit, PetId, StoredResponse, WriteContext, StaffId, staff::{StaffChange, StaffMember, StaffSession, TokenDigest}, store_area::{Act, Attempt, AuditEntry, AuditPosition, AuditQuery, Category, ChangePage, ChangeType, Command, DeliveryUpdate, FieldChange, FirstStep, FieldName, FieldSet, Inventory, JournalState, JournalEntry, Logo, NoteId, Order, OrderId, OrderQuery, PetNote, PhotoId, PetQuery, Reservations, StorePet, UniqueValueOwner, Profile, ProfileDecision, StoredWebhook, TestMessage, UniqueKey, WaitingMessage, WebhookId, WebhookChange}};
-            use petstore_store::{ExecutionOutcome, Fields, Journal, Lists, Notes, Offers, PhotoFiles, ExecutionRenderer, Return, Staff, StaffKey, StaffWriteOutcome, StoreArea, StoreError, StoreProfile, StoredLogo, Version, WriteOutcome, Webhooks};
+            use petstore_store::{ExecutionOutcome, Fields, Journal, Lists, Notes, Offers, PhotoFiles, ExecutionRenderer, ReturnToOffer, Staff, StaffKey, StaffWriteOutcome, StoreArea, StoreError, StoreProfile, StoredLogo, Version, WriteOutcome, Webhooks};
 
             use $crate::methods;
 
@@ -92,7 +92,7 @@ macro_rules! double {
                 $how => photo_audience(
                     id: petstore_domain::store_area::PhotoId
                 ) -> Option<petstore_store::PhotoAudience>;
-                $how => list_returns(scanned_count: i64) -> Vec<Return>;
+                $how => list_returns(scanned_count: i64) -> Vec<ReturnToOffer>;
             }
             methods! { $double, Notes:
                 $how => list_notes(

@@ -182,7 +182,7 @@ impl Server {
                     let _ = shared.app().journal.poll().await;
                 }
             };
-            let handler = shared.handler();
+            let handler = shared.clone_as_handler();
             let stopped = Box::pin(stopped);
             let serving = server::serve(listener, setup.tls, handler, &setup.limits, stopped);
             tokio::select! {

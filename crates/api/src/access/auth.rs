@@ -7,6 +7,10 @@ use petstore_app::{Caller, KeyError};
 use petstore_domain::{Problem, Scope};
 use petstore_web::edge::ApiError;
 
+/// The message for a client whose connection was closed to make room for another one.
+const CONNECTION_REPLACED: &str = "All connections are in use, so this one was closed for a new \
+     one. Retry in a moment.";
+
 /// Converts an authentication failure into an error.
 ///
 /// The error is a 401 for an invalid key, a 503 if the connection was closed to make room for another one, and
@@ -20,17 +24,13 @@ pub(crate) fn key_error(error: KeyError) -> ApiError {
     }
 }
 
-/// Checks that the caller's key has `scope`. Fails with 403 if it does not.
+/// Checks that the caller's key has `scope`. Fails with 403 if it does not, or if there is no caller.
 pub(crate) fn require_scope(caller: Option<&Caller>, scope: Scope) -> Result<(), ApiError> {
     if caller.is_some_and(|caller| caller.may(scope)) {
         return Ok(());
     }
     Err(ApiError::insufficient_scope(scope))
 }
-
-/// The message for a client whose connection was closed to make room for another one.
-const CONNECTION_REPLACED: &str = "All connections are in use, so this one was closed for a new \
-     one. Retry in a moment.";
 
 /// Returns the key in the header `Authorization: Bearer KEY` (RFC 6750, section 2.1). Fails with 401 if the
 /// request has no such header, or several.

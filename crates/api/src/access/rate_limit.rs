@@ -10,10 +10,12 @@ use petstore_web::edge::ApiError;
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
-/// Checks that a request is within the rate limit of its key. Fails with 429 if it is not. A key without a
-/// limit has no `reading`.
+/// Checks that a request is within the rate limit of its key. Fails with 429 if it is not.
+///
+/// `reading` is `None` if the key has no limit.
 pub(crate) fn check(reading: Option<MeterReading>) -> Result<(), ApiError> {
-    check_with_explanation(reading, None)
+    let no_explanation = None;
+    check_with_explanation(reading, no_explanation)
 }
 
 /// Checks that a batch of `command_count` commands is within the rate limit of its key. Fails with 429 if it
@@ -42,17 +44,18 @@ fn check_with_explanation(
     reading: Option<MeterReading>,
     explanation: Option<&str>,
 ) -> Result<(), ApiError> {
-    let Some(MeterReading {
-        limit,
-        is_within_limit: false,
-        refill_seconds,
-        ..
-    }) = reading
-    else {
+    let Some(reading) = reading else {
         return Ok(());
     };
-    let limit_text = limit.in_words();
-    let explanation = explanation.map_or_else(String::new, |sentence| format!("{sentence} "));
+    if reading.is_within_limit {
+        return Ok(());
+    }
+    let refill_seconds = reading.refill_seconds;
+    let limit_text = reading.limit.in_words();
+    let explanation = match explanation {
+        Some(sentence) => format!("{sentence} "),
+        None => String::new(),
+    };
     let plural = if refill_seconds == 1 { "" } else { "s" };
     let message = format!(
         "Rate limit exceeded: this API key allows {limit_text}. {explanation}Retry after \

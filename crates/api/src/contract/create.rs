@@ -7,7 +7,7 @@ use hyper::{
 use petstore_app::{App, Caller};
 use petstore_domain::{
     IdempotencyKey, NewPet, Pet, PetName, PetStatus, Problem, StoredResponse, WriteContext,
-    idempotency::fingerprint,
+    idempotency::fingerprint as idempotency_fingerprint,
 };
 use petstore_formats::json;
 use petstore_store::CreationOutcome;
@@ -37,8 +37,8 @@ pub(crate) async fn create_pet(
         ..
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    let [] = query::parameters(request.uri.query(), [])?;
-    let idempotency_key = idempotency::key(&request.headers)?;
+    query::reject_parameters(request.uri.query())?;
+    let idempotency_key = idempotency::parse_key(&request.headers)?;
     // Reserve memory for the response first: after the animal is added, it is too late to reject the request.
     let reserved_memory = contract
         .http
@@ -54,7 +54,7 @@ pub(crate) async fn create_pet(
     let new_pet = parse_new_pet(&pet_json)?;
     let caller = caller.ok_or_else(auth::missing_key)?;
     let app = &contract.app;
-    let context = write_context(app, caller, request_id, idempotency_key, &new_pet).await?;
+    let context = make_context(app, caller, request_id, idempotency_key, &new_pet).await?;
     let _in_flight = app.requests.enter(&context)?;
     let outcome = app
         .store
@@ -80,7 +80,7 @@ fn idempotency_conflict() -> ApiError {
 }
 
 /// Returns the context of the change: who makes it, when, and with which idempotency key.
-async fn write_context(
+async fn make_context(
     app: &App,
     caller: &Caller,
     request_id: &HeaderValue,
@@ -89,12 +89,11 @@ async fn write_context(
 ) -> Result<WriteContext, ApiError> {
     let idempotency = match idempotency_key {
         Some(key) => {
-            let key_id = caller.key_id();
-            let fingerprint = fingerprint(new_pet);
-            let idempotent_request =
+            let fingerprint = idempotency_fingerprint(new_pet);
+            let request =
                 app.requests
-                    .idempotent_request(key_id, "createPet", key, fingerprint);
-            Some(idempotent_request.await?)
+                    .describe_request(caller.key_id(), "createPet", key, fingerprint);
+            Some(request.await?)
         }
         None => None,
     };

@@ -19,7 +19,7 @@ const DEPRECATED_SINCE: &str = "@1795219200";
 /// [`REMOVED_AT`] as an HTTP date (RFC 8594, section 3).
 const SUNSET_DATE: &str = "Thu, 05 Dec 2030 00:00:00 GMT";
 
-/// Whether `getPet` is removed at this time.
+/// Whether `getPet` has been removed by this time.
 pub(crate) fn is_removed_at(now: Timestamp) -> bool {
     now >= REMOVED_AT
 }

@@ -3,12 +3,12 @@
 use hyper::StatusCode;
 use petstore_app::Caller;
 use petstore_domain::{PetId, Problem};
-use petstore_web::edge::{ApiError, Response, response};
+use petstore_web::edge::{ApiError, Response, etag, response};
 
 use super::{Contract, deprecation, wire};
-use crate::{context::Call, etag, query};
+use crate::{context::Call, query};
 
-/// Responds with one animal. Fails with 410 once the operation is removed.
+/// Responds with one animal. Fails with 410 after the operation was removed.
 pub(crate) async fn get_pet(
     contract: &Contract,
     Call {
@@ -32,7 +32,7 @@ pub(crate) async fn get_pet(
              List animals instead.",
         ));
     }
-    let [] = query::parameters(request.uri.query(), [])?;
+    query::reject_parameters(request.uri.query())?;
     let id = query::path_integer(parameter)
         .and_then(PetId::new)
         .ok_or_else(no_pet)?;
@@ -41,7 +41,7 @@ pub(crate) async fn get_pet(
         .http
         .memory
         .hold(wire::render_pet(pet.as_pet_ref()))?;
-    let etag = contract.http.etag_key.etag(&body);
+    let etag = contract.http.etag_key.compute_etag(&body);
     let response = response::json(StatusCode::OK, body);
     Ok(etag::respond(&request.headers, response, etag))
 }

@@ -8,11 +8,11 @@ use hyper::{
     http::request::Parts,
 };
 use petstore_domain::{PageRequest, PetStatus};
-use petstore_web::edge::{ApiError, Response, cache::MAX_CACHED, response};
+use petstore_web::edge::{ApiError, Response, cache::MAX_CACHED, etag, response};
 use tokio::task;
 
 use super::{Contract, RenderedPage, cursor, wire};
-use crate::{context::Call, etag, query};
+use crate::{context::Call, query};
 
 /// The maximum size of a page, in bytes, that is hashed directly. A larger page is hashed on a separate
 /// thread, because it would block the async runtime.
@@ -66,10 +66,10 @@ async fn read_page(
     let etag_key = contract.http.etag_key;
     let is_last = next.is_none();
     let etag = if body.len() <= MAX_INLINE_BYTES {
-        etag_key.page_etag(&body, is_last)
+        etag_key.compute_page_etag(&body, is_last)
     } else {
         let body = body.clone();
-        let hashing = task::spawn_blocking(move || etag_key.page_etag(&body, is_last));
+        let hashing = task::spawn_blocking(move || etag_key.compute_page_etag(&body, is_last));
         hashing
             .await
             .map_err(|error| ApiError::internal(Arc::new(error)))?

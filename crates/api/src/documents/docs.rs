@@ -5,8 +5,7 @@
 
 use std::{
     future::{Ready, ready},
-    io::Read,
-    sync::Arc,
+    io::{self, Read},
 };
 
 use bytes::Bytes;
@@ -18,23 +17,16 @@ use hyper::{
 use petstore_domain::Problem;
 use petstore_web::edge::{ApiError, Response, response};
 use rawzip::{CompressionMethod, ZipArchive};
-use tokio::{sync::OnceCell, task};
+use tokio::sync::OnceCell;
 use utoipa_swagger_ui_vendored::SWAGGER_UI_VENDORED;
 
-use super::document::Document;
+use super::document::{Document, make_on_blocking_thread};
 
 /// The `Content-Security-Policy` of the pages. Swagger UI needs inline styles and `data:` images. Scripts
 /// come only from this host, and requests go only to it.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; \
      style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; \
      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-
-/// Redirects `GET /docs` to `/docs/`, because the links of the page are relative.
-pub(crate) fn redirect() -> Ready<Result<Response, ApiError>> {
-    let location = HeaderValue::from_static("docs/");
-    let response = response::redirect(StatusCode::PERMANENT_REDIRECT, location);
-    ready(Ok(response))
-}
 
 /// A file of the pages.
 struct File {
@@ -90,9 +82,27 @@ const FILES: &[File; 7] = &[
     },
 ];
 
+/// The error of a file that cannot be extracted from the archive.
+#[derive(Debug, thiserror::Error)]
+enum DocsError {
+    #[error("the archive of Swagger UI cannot be read: {0}")]
+    Archive(#[from] rawzip::Error),
+    #[error("a file of Swagger UI cannot be unpacked: {0}")]
+    File(#[from] io::Error),
+    #[error("the archive of Swagger UI has no file {0}")]
+    Missing(String),
+}
+
 /// The files, each prepared when it is first requested.
 #[derive(Default)]
 pub(crate) struct Docs([OnceCell<Document>; FILES.len()]);
+
+/// Redirects `GET /docs` to `/docs/`, because the links of the page are relative.
+pub(crate) fn redirect() -> Ready<Result<Response, ApiError>> {
+    let location = HeaderValue::from_static("docs/");
+    let response = response::redirect(StatusCode::PERMANENT_REDIRECT, location);
+    ready(Ok(response))
+}
 
 impl Docs {
     /// Responds to `GET /docs/` and to the paths below it.
@@ -103,7 +113,7 @@ impl Docs {
             return Err(ApiError::new(Problem::NotFound, message));
         };
         let mut response = document
-            .get_or_try_init(|| prepare_document(file))
+            .get_or_try_init(|| make_on_blocking_thread(move || make_document(file)))
             .await?
             .response(request)
             .await;
@@ -112,16 +122,6 @@ impl Docs {
             .headers_mut()
             .insert(header::CONTENT_SECURITY_POLICY, policy);
         Ok(response)
-    }
-}
-
-/// Makes the document of a file on a thread for blocking work, because unpacking and hashing a megabyte
-/// takes a while.
-async fn prepare_document(file: &'static File) -> Result<Document, ApiError> {
-    match task::spawn_blocking(|| make_document(file)).await {
-        Ok(Ok(document)) => Ok(document),
-        Ok(Err(error)) => Err(ApiError::internal(Arc::new(error))),
-        Err(error) => Err(ApiError::internal(Arc::new(error))),
     }
 }
 
@@ -137,7 +137,7 @@ fn make_document(file: &File) -> Result<Document, DocsError> {
 
 /// Extracts a file from the folder `dist` in the bundled archive of Swagger UI. Fails if there is none.
 ///
-/// Compares only the end of the path, because its first folder depends on the release.
+/// Compares only the end of the path, because the first folder in the path depends on the release.
 fn extract_from_archive(name: &str) -> Result<Vec<u8>, DocsError> {
     let archive = ZipArchive::from_slice(SWAGGER_UI_VENDORED)?;
     let path = format!("/dist/{name}");
@@ -157,15 +157,4 @@ fn extract_from_archive(name: &str) -> Result<Vec<u8>, DocsError> {
         return Ok(content);
     }
     Err(DocsError::Missing(path))
-}
-
-/// The error of a file that cannot be extracted from the archive.
-#[derive(Debug, thiserror::Error)]
-enum DocsError {
-    #[error("the archive of Swagger UI cannot be read: {0}")]
-    Archive(#[from] rawzip::Error),
-    #[error("a file of Swagger UI cannot be unpacked: {0}")]
-    File(#[from] std::io::Error),
-    #[error("the archive of Swagger UI has no file {0}")]
-    Missing(String),
 }

@@ -1,5 +1,7 @@
 //! Public documents. Each is compressed only once, and has an `ETag` for each encoding.
 
+use std::{error::Error, sync::Arc};
+
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use bytes::Bytes;
 use flate2::Compression;
@@ -8,13 +10,12 @@ use hyper::{
     header::{self, HeaderValue},
 };
 use petstore_web::edge::{
-    Response,
+    ApiError, Response,
     compression::{self, GZIP},
+    etag,
 };
 use sha2::{Digest, Sha256};
 use tokio::{sync::OnceCell, task};
-
-use crate::etag;
 
 /// The `Cache-Control` of documents. Caches may store a document, but must revalidate it, because an
 /// upgrade of the service can change it.
@@ -35,7 +36,7 @@ pub(crate) struct Document {
 #[derive(Clone)]
 struct EncodedDocument {
     /// The `Content-Encoding`; `None` if the document is not compressed.
-    coding: Option<HeaderValue>,
+    encoding: Option<HeaderValue>,
     body: Bytes,
     /// A strong ETag, which identifies exactly these bytes.
     tag: HeaderValue,
@@ -52,26 +53,27 @@ impl Document {
         }
     }
 
-    /// Returns the response to a request with these header fields: the document in the preferred encoding,
-    /// or 304 if the client already has it.
+    /// Returns the response to a request with these header fields: the document in the preferred
+    /// encoding, or 304 if the client already has it.
     pub(crate) async fn response(&self, request: &HeaderMap) -> Response {
         let document = if compression::accepts_gzip(request) {
             self.gzip_document().await
         } else {
             &self.plain
         };
-        let mut response = Response::new(document.body.clone().into());
-        let headers = response.headers_mut();
+        let mut full_response = Response::new(document.body.clone().into());
+        let headers = full_response.headers_mut();
         headers.insert(header::CONTENT_TYPE, self.media_type.clone());
         headers.insert(header::CACHE_CONTROL, CACHE_CONTROL);
         headers.insert(header::VARY, compression::VARY);
-        let mut response = etag::respond(request, response, document.tag.clone());
-        if let Some(coding) = &document.coding
+        let mut response = etag::respond(request, full_response, document.tag.clone());
+        // A 304 response has no body, and so no encoding.
+        if let Some(encoding) = &document.encoding
             && response.status() == StatusCode::OK
         {
             response
                 .headers_mut()
-                .insert(header::CONTENT_ENCODING, coding.clone());
+                .insert(header::CONTENT_ENCODING, encoding.clone());
         }
         response
     }
@@ -102,14 +104,27 @@ fn gzip_if_smaller(body: &Bytes) -> Option<EncodedDocument> {
 
 impl EncodedDocument {
     /// Returns a document with this encoding and the hash of its bytes as the ETag.
-    fn new(coding: Option<HeaderValue>, body: Bytes) -> Self {
+    fn new(encoding: Option<HeaderValue>, body: Bytes) -> Self {
         let hash = URL_SAFE_NO_PAD.encode(&Sha256::digest(&body)[..TAG_HASH_BYTES]);
         let tag = HeaderValue::try_from(format!("\"{hash}\""));
         Self {
-            coding,
+            encoding,
             body,
             // Base64 is always valid in a header, so the fallback is never used.
             tag: tag.unwrap_or(HeaderValue::from_static("\"\"")),
         }
+    }
+}
+
+/// Makes a document on a thread for blocking work, because a large document takes a while to render, unpack
+/// and hash.
+pub(crate) async fn make_on_blocking_thread<E: Error + Send + Sync + 'static>(
+    make: impl FnOnce() -> Result<Document, E> + Send + 'static,
+) -> Result<Document, ApiError> {
+    match task::spawn_blocking(make).await {
+        Ok(Ok(document)) => Ok(document),
+        Ok(Err(error)) => Err(ApiError::internal(Arc::new(error))),
+        // The thread has panicked.
+        Err(error) => Err(ApiError::internal(Arc::new(error))),
     }
 }

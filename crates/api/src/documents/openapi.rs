@@ -12,9 +12,9 @@ use parking_lot::Mutex;
 use petstore_domain::named_enum::named_enum;
 use petstore_web::edge::{ApiError, BaseUrl, Response, request};
 use serde_json::{Value, json};
-use tokio::{sync::OnceCell, task};
+use tokio::sync::OnceCell;
 
-use super::document::Document;
+use super::document::{Document, make_on_blocking_thread};
 use crate::{context::Settings, contract::deprecation};
 
 /// The member that marks the parts of the contract that are removed together with `getPet`.
@@ -30,6 +30,19 @@ const SERVERS_IN_JSON: &str = r#""servers": [
       "description": "This service"
     }
   ]"#;
+
+/// The maximum number of cached documents. Once it is reached, a request with a new host gets the document
+/// with the configured servers, so that requests with made-up hosts do not use up the memory.
+const MAX_DOCUMENTS: usize = 64;
+
+/// The headers by which a proxy shows that it has forwarded the request.
+const PROXY_HEADERS: [&str; 5] = [
+    "forwarded",
+    "via",
+    "x-forwarded-for",
+    "x-forwarded-host",
+    "x-forwarded-proto",
+];
 
 /// An OpenAPI document of the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -56,6 +69,40 @@ struct EmbeddedTexts {
     json: &'static str,
 }
 
+/// A server at which clients reach the service.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Server {
+    url: BaseUrl,
+    description: &'static str,
+}
+
+/// The `servers` of a document. If there are none, the document keeps the relative URL `/v1`.
+pub(crate) type Servers = Vec<Server>;
+
+/// The OpenAPI documents, rendered and cached for each set of servers.
+pub struct OpenApiDocuments {
+    /// The configured servers. If there are none, a document contains the URL at which the request arrived.
+    servers: Servers,
+    tls: bool,
+    documents: Mutex<HashMap<DocumentKey, Arc<OnceCell<Document>>>>,
+}
+
+/// An entry of the cache.
+struct CacheEntry {
+    key: DocumentKey,
+    /// Empty until the document has been rendered.
+    cell: Arc<OnceCell<Document>>,
+}
+
+/// The cache key of a document: everything on which its text depends.
+#[derive(Clone, PartialEq, Eq, Hash)]
+struct DocumentKey {
+    document: OpenApi,
+    format: Format,
+    servers: Servers,
+    is_after_removal: bool,
+}
+
 impl OpenApi {
     /// Returns the embedded texts of the document.
     fn embedded_texts(self) -> EmbeddedTexts {
@@ -71,16 +118,6 @@ impl OpenApi {
         }
     }
 }
-
-/// A server at which clients reach the service.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Server {
-    url: BaseUrl,
-    description: &'static str,
-}
-
-/// The `servers` of a document. If there are none, the document keeps the relative URL `/v1`.
-pub(crate) type Servers = Vec<Server>;
 
 /// Returns the servers with these base URLs.
 pub fn servers(production: Option<&BaseUrl>, staging: Option<&BaseUrl>) -> Servers {
@@ -177,34 +214,6 @@ fn is_removed(part: &Value, original: &Value) -> bool {
     target.unwrap_or(part).get(REMOVED_WITH_GET_PET).is_some()
 }
 
-/// The maximum number of cached documents. Once it is reached, a request with a new host gets the document
-/// with the configured servers, so that requests with made-up hosts do not use up the memory.
-const MAX_DOCUMENTS: usize = 64;
-
-/// The OpenAPI documents, rendered and cached for each set of servers.
-pub struct OpenApiDocuments {
-    /// The configured servers. If there are none, a document contains the URL at which the request arrived.
-    servers: Servers,
-    tls: bool,
-    documents: Mutex<HashMap<DocumentKey, Arc<OnceCell<Document>>>>,
-}
-
-/// An entry of the cache.
-struct CacheEntry {
-    key: DocumentKey,
-    /// Empty until the document has been rendered.
-    cell: Arc<OnceCell<Document>>,
-}
-
-/// The cache key of a document: everything on which its text depends.
-#[derive(Clone, PartialEq, Eq, Hash)]
-struct DocumentKey {
-    document: OpenApi,
-    format: Format,
-    servers: Servers,
-    is_after_removal: bool,
-}
-
 impl OpenApiDocuments {
     /// Creates an empty cache for the service with these settings.
     pub fn new(settings: &Settings) -> Self {
@@ -227,13 +236,15 @@ impl OpenApiDocuments {
         format: Format,
         now: Timestamp,
     ) -> Result<Response, ApiError> {
-        let CacheEntry { key, cell } = self.cache_entry(request, document, format, now);
-        let rendered_document = cell.get_or_try_init(|| render(key, now)).await?;
+        let CacheEntry { key, cell } = self.find_or_add_entry(request, document, format, now);
+        let rendered_document = cell
+            .get_or_try_init(|| make_on_blocking_thread(move || make_document(&key, now)))
+            .await?;
         Ok(rendered_document.response(&request.headers).await)
     }
 
-    /// Returns the cache entry of the document for a request. Creates an empty entry if there is none.
-    fn cache_entry(
+    /// Finds the cache entry of the document for a request. Adds an empty entry if there is none.
+    fn find_or_add_entry(
         &self,
         request: &Parts,
         document: OpenApi,
@@ -261,15 +272,6 @@ impl OpenApiDocuments {
     }
 }
 
-/// Renders and hashes a document on a separate thread, because it is large.
-async fn render(key: DocumentKey, now: Timestamp) -> Result<Document, ApiError> {
-    match task::spawn_blocking(move || make_document(&key, now)).await {
-        Ok(Ok(document)) => Ok(document),
-        Ok(Err(error)) => Err(ApiError::internal(Arc::new(error))),
-        Err(error) => Err(ApiError::internal(Arc::new(error))),
-    }
-}
-
 /// Renders and hashes a document.
 fn make_document(key: &DocumentKey, now: Timestamp) -> Result<Document, serde_json::Error> {
     let document_text = text(key.document, key.format, &key.servers, now)?;
@@ -281,27 +283,18 @@ fn make_document(key: &DocumentKey, now: Timestamp) -> Result<Document, serde_js
     Ok(Document::new(media_type, document_text.into()))
 }
 
-/// The headers by which a proxy shows that it has forwarded the request.
-const PROXY_HEADERS: [&str; 5] = [
-    "forwarded",
-    "via",
-    "x-forwarded-for",
-    "x-forwarded-host",
-    "x-forwarded-proto",
-];
-
-/// Returns the base URL at which the request arrived. Returns `None` if its host is invalid.
+/// Returns the base URL at which the request arrived. Returns `None` if its host is invalid, and in two cases
+/// in which the URL may be wrong:
 ///
-/// Also returns `None` in two cases in which the URL may be wrong. The document then has a relative URL, which
-/// is always right:
-/// - A proxy has forwarded the request. It may use TLS to the client.
-/// - A page of this service has sent the request, according to `Sec-Fetch-Site`. It resolves relative URLs by
-///   its own address.
+/// - A proxy has forwarded the request. The proxy may use TLS to the client.
+/// - A page of this service has sent the request, according to `Sec-Fetch-Site`. The page resolves relative
+///   URLs by its own address.
+///
+/// Without a base URL, the document has a relative URL, which is always right.
 fn request_base_url(request: &Parts, tls: bool) -> Option<BaseUrl> {
     let headers = &request.headers;
-    let is_from_own_page = headers
-        .get("sec-fetch-site")
-        .is_some_and(|site| site == "same-origin");
+    let fetch_site = headers.get("sec-fetch-site");
+    let is_from_own_page = fetch_site.is_some_and(|site| site == "same-origin");
     let is_forwarded = PROXY_HEADERS.iter().any(|name| headers.contains_key(*name));
     if is_from_own_page || is_forwarded {
         return None;
@@ -315,7 +308,6 @@ fn request_base_url(request: &Parts, tls: bool) -> Option<BaseUrl> {
     if !is_safe {
         return None;
     }
-    format!("{}://{host}/v1", if tls { "https" } else { "http" })
-        .parse()
-        .ok()
+    let scheme = if tls { "https" } else { "http" };
+    format!("{scheme}://{host}/v1").parse().ok()
 }

@@ -37,9 +37,8 @@ pub(crate) async fn list_categories(
     let walk = Walk::new(cursor::CATEGORIES, &[]);
     let after = walk.integer_before_page(cursor.as_deref())?;
     let (categories, last_id) = area.app.store.list_categories(after, limit).await?;
-    let next = last_id.and_then(|id| {
-        page::next_link(area, "/store/categories", limit, &[], &walk.encode("", id))
-    });
+    let next = last_id
+        .and_then(|id| page::next_link(area, "/store/categories", limit, &[], &walk.encode_id(id)));
     let renderer: ElementRenderer<Category> = ElementRenderer {
         texts_length: |category| category.label.as_str().len(),
         write: json::write_category,

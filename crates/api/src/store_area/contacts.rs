@@ -29,17 +29,17 @@ pub(super) fn vary_by_key(mut response: Response) -> Response {
     response
 }
 
-/// Whether no order has a contact after these changes. Without changes, nothing is known, so the result is
-/// false.
-pub(super) fn are_absent_after(changes: &[Change]) -> bool {
-    !changes.is_empty() && changes.iter().all(|change| contact_after(change).is_none())
+/// Whether an order may have a contact after these changes. Without changes, nothing is known about the
+/// orders, so the result is `true`.
+pub(super) fn may_exist_after(changes: &[Change]) -> bool {
+    changes.is_empty() || changes.iter().any(|change| contact_after(change).is_some())
 }
 
 /// Inserts the present contacts of the orders into `body`, the response to commands.
 ///
 /// Responses are rendered and remembered without contacts, so that erasing a contact erases it everywhere.
 /// Every client that may run the commands may also see the contacts. `changes` are the changes that the
-/// commands have just made; none for a retry.
+/// commands have just made. It is empty for a retry.
 pub(super) async fn add_contacts(
     area: &StoreArea,
     body: Vec<u8>,
@@ -47,7 +47,7 @@ pub(super) async fn add_contacts(
 ) -> Result<Vec<u8>, StoreError> {
     let mut contacts = Vec::new();
     for id in json::order_ids_without_contact(&body) {
-        contacts.push(present_contact(area, changes, id).await?);
+        contacts.push(find_present_contact(area, changes, id).await?);
     }
     if contacts.iter().all(Option::is_none) {
         return Ok(body);
@@ -55,14 +55,14 @@ pub(super) async fn add_contacts(
     Ok(json::insert_contacts(&body, &contacts))
 }
 
-/// Returns the present contact of an order: from the last of `changes` that concerns it, or else from the
+/// Finds the present contact of an order: in the last of `changes` that concerns the order, or else in the
 /// store.
-async fn present_contact(
+async fn find_present_contact(
     area: &StoreArea,
     changes: &[Change],
     id: OrderId,
 ) -> Result<Option<Contact>, StoreError> {
-    let contact = match last_change(changes, id) {
+    let contact = match find_last_change(changes, id) {
         Some(change) => Ok(contact_after(change).cloned()),
         None => read_contact(area, id).await,
     };
@@ -76,15 +76,16 @@ async fn present_contact(
     })
 }
 
-/// Returns the last of the changes that concerns the order; `None` if none of them does.
-fn last_change(changes: &[Change], id: OrderId) -> Option<&Change> {
+/// Finds the last of the changes that concerns the order.
+fn find_last_change(changes: &[Change], id: OrderId) -> Option<&Change> {
     changes.iter().rev().find(|change| {
         let order = change.after.as_ref().and_then(Resource::order);
         order.is_some_and(|order| order.id == id)
     })
 }
 
-/// Returns the contact of the changed order after a change, if there is one.
+/// Returns the contact that the changed order has after a change. Returns `None` if it has no contact, or if
+/// the change does not concern an order.
 fn contact_after(change: &Change) -> Option<&Contact> {
     change.after.as_ref()?.order()?.contact.as_ref()
 }

@@ -31,8 +31,9 @@ type FilterHash = [u8; 8];
 /// A position in a list: the last element of the page before.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Position {
-    /// The sort key of the element; empty if the list is sorted by id.
+    /// The sort key of the element. It is empty if the list is sorted by id.
     pub(super) key: String,
+    /// The id of the element.
     pub(super) id: i64,
 }
 
@@ -60,8 +61,12 @@ impl Walk {
         }
     }
 
-    /// Encodes the position after the element with this id. `key` is the sort key of the element; empty if
-    /// the list is sorted by id.
+    /// Encodes the position after the element with this id, for a list that is sorted by id.
+    pub(super) fn encode_id(&self, id: i64) -> String {
+        self.encode("", id)
+    }
+
+    /// Encodes the position after the element with this id and this sort key.
     pub(super) fn encode(&self, key: &str, id: i64) -> String {
         sealed::encode(&[
             &[self.list],

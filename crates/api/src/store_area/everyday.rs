@@ -1,7 +1,7 @@
 //! Interprets the everyday words in a search for animals.
 //!
-//! An everyday word says in another way what the store has as a category or as the value of a field: `chiots`
-//! means young dogs, and `schwarze` the value `schwarz`.
+//! An everyday word says in another way what the store has as a category or as the value of a field. For
+//! example, `chiots` means young dogs, and `schwarze` means the value `schwarz`.
 
 use petstore_domain::{
     Limit,

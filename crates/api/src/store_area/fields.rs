@@ -25,7 +25,7 @@ pub(crate) async fn list_fields(
     area: &StoreArea,
     Call { request, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    let [] = query::parameters(request.uri.query(), [])?;
+    query::reject_parameters(request.uri.query())?;
     let fields = area.app.store.fields().await?.all().to_vec();
     let renderer: ElementRenderer<FieldDefinition> = ElementRenderer {
         texts_length: FieldDefinition::length,
@@ -59,7 +59,7 @@ async fn execute(
     command: FieldCommand,
     preconditions: Preconditions,
 ) -> Result<Response, ApiError> {
-    let context = write.context(area).await?;
+    let context = write.make_context(area).await?;
     let _in_flight = area.app.requests.enter(&context)?;
     let outcome = area
         .app
@@ -102,14 +102,14 @@ fn refusal_error(refusal: FieldRefusal) -> ApiError {
              and its ETag.",
         ),
         FieldRefusal::PreconditionFailed(current) => {
-            let (message, current) = match current {
+            let (message, current_json) = match current {
                 Some(field) => (
                     refusals::stale_message("field", field.version),
                     field_json(&field),
                 ),
                 None => (refusals::absent_message("field"), b"null".to_vec()),
             };
-            refusals::conflict_error(Problem::PreconditionFailed, message, &current)
+            refusals::conflict_error(Problem::PreconditionFailed, message, &current_json)
         }
         FieldRefusal::InUse(field) => {
             let message = "An animal, perhaps a withdrawn one, has a value of this field. The field \

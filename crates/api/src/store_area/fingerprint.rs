@@ -14,26 +14,19 @@ use sha2::{Digest, Sha256};
 /// integers have the same fingerprint.
 pub(super) fn of_json(request: &Parts, body: &[u8]) -> [u8; 32] {
     let mut hash = Sha256::new();
-    add(&mut hash, request.method.as_str().as_bytes());
-    add(&mut hash, request.uri.path().as_bytes());
+    add_part(&mut hash, request.method.as_str().as_bytes());
+    add_part(&mut hash, request.uri.path().as_bytes());
     for name in [header::IF_MATCH, header::IF_NONE_MATCH] {
-        let values = request.headers.get_all(name);
-        let values: Vec<_> = values.iter().map(HeaderValue::as_bytes).collect();
-        add(&mut hash, &values.join(&b','));
+        let lines = request.headers.get_all(name).iter();
+        let values: Vec<_> = lines.map(HeaderValue::as_bytes).collect();
+        add_part(&mut hash, &values.join(&b','));
     }
     // The body has already been parsed, so it is valid JSON.
     let mut body: Value = serde_json::from_slice(body).unwrap_or_default();
     body.sort_all_objects();
     normalize_numbers(&mut body);
-    add(&mut hash, body.to_string().as_bytes());
+    add_part(&mut hash, body.to_string().as_bytes());
     hash.finalize().into()
-}
-
-/// Adds a part to a hash, preceded by its length. Without the lengths, different lists of parts could have
-/// the same hash, such as `ab`, `c` and `a`, `bc`.
-fn add(hash: &mut Sha256, part: &[u8]) {
-    hash.update(part.len().to_be_bytes());
-    hash.update(part);
 }
 
 /// Returns the fingerprint of a request with a picture. It covers the path, the query and the bytes.
@@ -43,9 +36,16 @@ pub(super) fn of_picture(request: &Parts, picture: &[u8]) -> [u8; 32] {
         .uri
         .path_and_query()
         .map_or("", PathAndQuery::as_str);
-    add(&mut hash, target.as_bytes());
+    add_part(&mut hash, target.as_bytes());
     hash.update(picture);
     hash.finalize().into()
+}
+
+/// Adds a part to a hash, preceded by its length. Without the lengths, different lists of parts could have
+/// the same hash, such as `ab`, `c` and `a`, `bc`.
+fn add_part(hash: &mut Sha256, part: &[u8]) {
+    hash.update(part.len().to_be_bytes());
+    hash.update(part);
 }
 
 /// Rewrites each number whose value is an integer in its canonical form.

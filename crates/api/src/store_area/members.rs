@@ -7,6 +7,7 @@ use petstore_formats::json;
 use petstore_web::edge::ApiError;
 
 use super::preconditions;
+
 pub(super) use petstore_formats::json::members::{Body, Members, bodies, values};
 
 /// The name of a command in a batch.

@@ -1,4 +1,9 @@
-//! The store area: its operations, one file for each kind of resource, and the helpers that they share.
+//! The store area (`/v1/store`): the operations with which programs of the store manage its animals, orders,
+//! categories, notes, fields, webhooks and profile, and follow the changes of the first four.
+//!
+//! Each kind of resource has one file or folder, such as `orders.rs` or `webhooks`. The other files are the
+//! helpers that they share: for example, `write.rs` has the steps of every change, `page.rs` and `cursor.rs`
+//! divide lists into pages, and `wire.rs` and `refusals.rs` render responses.
 
 pub(super) mod audit;
 pub(super) mod batch;

@@ -7,9 +7,10 @@ use petstore_store::StoreError;
 
 use super::{shared::StoreArea, wire};
 
-/// Adds the text and the author of the note to `body`, the response to a command on a note. They stay null if
-/// the request is a retry and the note was deleted in the meantime. `changes` are the changes that the command has
-/// just made; none for a retry.
+/// Adds the text and the author of the note to `body`, the response to a command on a note.
+///
+/// `changes` are the changes that the command has just made. It is empty for a retry. If the note was deleted
+/// before the retry, the text and the author stay null.
 pub(super) async fn add_text(
     area: &StoreArea,
     body: Vec<u8>,

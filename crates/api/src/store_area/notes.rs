@@ -50,7 +50,7 @@ pub(crate) async fn list_notes(
     let (notes, last_id) = area.app.store.list_notes(pet, after, limit).await?;
     let path = format!("/store/pets/{pet}/notes");
     let next =
-        last_id.and_then(|id| page::next_link(area, &path, limit, &[], &walk.encode("", id.get())));
+        last_id.and_then(|id| page::next_link(area, &path, limit, &[], &walk.encode_id(id.get())));
     let renderer: ElementRenderer<PetNote> = ElementRenderer {
         texts_length: PetNote::length,
         write: json::write_note,
@@ -80,7 +80,7 @@ pub(crate) async fn get_note(
         ..
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    let [] = query::parameters(request.uri.query(), [])?;
+    query::reject_parameters(request.uri.query())?;
     let (pet_id, id) = ids_in_path(parameter, second_parameter)?;
     let stored_note = area.app.store.get_note(id).await?;
     let note = stored_note

@@ -56,7 +56,7 @@ pub(crate) async fn list_orders(
     };
 
     let next = last_id.and_then(|id| {
-        let cursor = walk.encode("", id.get());
+        let cursor = walk.encode_id(id.get());
         page::next_link(area, "/store/orders", query.limit, &filters, &cursor)
     });
     let renderer = ElementRenderer {
@@ -67,8 +67,10 @@ pub(crate) async fn list_orders(
     Ok(contacts::vary_by_key(response))
 }
 
-/// Parses all parameters except the cursor. The query has no `pet_id` if no animal can have the requested
-/// id; the caller must handle this case, in which the list is empty.
+/// Parses all parameters except the cursor.
+///
+/// If no animal can have the requested id, the query has no `pet_id`. The caller must handle this case, in
+/// which the list is empty.
 fn parse_query(
     [status, pet_id, reference, limit, _]: &[Option<Cow<'_, str>>; LIST_PARAMETERS.len()],
 ) -> Result<OrderQuery, ApiError> {
@@ -130,7 +132,7 @@ pub(crate) async fn get_order(
         ..
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    let [] = query::parameters(request.uri.query(), [])?;
+    query::reject_parameters(request.uri.query())?;
     let order = subjects::find_order(area, subjects::order_id_in_path(parameter)?).await?;
     let write_order = contacts::order_writer(caller);
     let body = wire::render(|out| write_order(out, &order));

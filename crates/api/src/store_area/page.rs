@@ -8,11 +8,10 @@ use hyper::{
     http::request::Parts,
 };
 use petstore_domain::Limit;
-use petstore_web::edge::{ApiError, Response, response};
+use petstore_web::edge::{ApiError, Response, etag, response};
 use tokio::task;
 
 use super::{shared::StoreArea, wire::USUAL_LENGTH};
-use crate::etag;
 
 /// The maximum number of bytes of texts in a page that is rendered directly. A larger page is rendered on a
 /// separate thread, because it would block the async runtime.
@@ -38,7 +37,7 @@ pub(super) async fn respond<T: Send + 'static>(
     let etag_key = area.http.etag_key;
     let is_last = next.is_none();
     let (body, etag) = render_array(elements, renderer, move |body| {
-        let etag = etag_key.page_etag(&body, is_last);
+        let etag = etag_key.compute_page_etag(&body, is_last);
         (body, etag)
     })
     .await?;

@@ -46,7 +46,7 @@ pub(crate) async fn add_photo(area: &StoreArea, call: Call<'_>) -> Result<Respon
     }
     // Skip the check if the request has an idempotency key. It may be a retry, which gets the remembered
     // response whatever the present state is.
-    if idempotency::key(&call.request.headers)?.is_none() {
+    if idempotency::parse_key(&call.request.headers)?.is_none() {
         check_room(area, id).await?;
     }
     let accepted = Pictures {
@@ -71,7 +71,13 @@ async fn check_room(area: &StoreArea, id: PetId) -> Result<(), ApiError> {
     let pet = subjects::find_pet(area, id).await?;
     if let Err(refusal) = check_room_for_photo(&pet) {
         let reserved_memory = area.http.memory.reserve(pet.length())?;
-        return Err(refusals::refusal_error(refusal, None, reserved_memory));
+        // The request is not a batch.
+        let failed_index = None;
+        return Err(refusals::refusal_error(
+            refusal,
+            failed_index,
+            reserved_memory,
+        ));
     }
     Ok(())
 }
@@ -86,7 +92,7 @@ pub(crate) async fn get_photo(
         ..
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    let [] = query::parameters(request.uri.query(), [])?;
+    query::reject_parameters(request.uri.query())?;
     let (id, photo) = ids_in_path(parameter, second_parameter)?;
     let pet = subjects::find_pet(area, id).await?;
     let body = wire::photo_json(&pet, photo).ok_or_else(no_photo)?;
@@ -114,7 +120,7 @@ pub(crate) async fn order_photos(area: &StoreArea, call: Call<'_>) -> Result<Res
     let write = Write::read(area, call, Some(Accepted::Json)).await?;
     let elements = json::parse_elements(&write.body)?;
     let order = parse_order(elements).ok_or_else(|| invalid(PHOTO_ORDER_RULE))?;
-    let command = Command::OrderPhotos {
+    let command = Command::RearrangePhotos {
         id: write.pet_id()?,
         order,
         preconditions,

@@ -19,7 +19,7 @@ const CODING_SUFFIXES: [&str; 6] = ["--gzip", "-gzip", "-br", "-zstd", "-deflate
 /// malformed.
 pub(super) fn from_headers(headers: &HeaderMap) -> Result<Preconditions, ApiError> {
     Ok(Preconditions {
-        if_match: if_match(headers)?,
+        if_match: parse_if_match(headers)?,
         if_absent: false,
     })
 }
@@ -38,13 +38,13 @@ pub(super) fn from_put(headers: &HeaderMap) -> Result<Preconditions, ApiError> {
         }
     };
     Ok(Preconditions {
-        if_match: if_match(headers)?,
+        if_match: parse_if_match(headers)?,
         if_absent,
     })
 }
 
 /// Parses `If-Match`, if the request has it.
-fn if_match(headers: &HeaderMap) -> Result<Option<IfMatch>, ApiError> {
+fn parse_if_match(headers: &HeaderMap) -> Result<Option<IfMatch>, ApiError> {
     let values: Vec<&[u8]> = headers
         .get_all(header::IF_MATCH)
         .iter()
@@ -77,8 +77,8 @@ pub(super) fn parse(value: &[u8]) -> Option<IfMatch> {
 /// Parses the versions in a list of ETags. Skips ETags that are not versions. Returns `None` if the
 /// value is not a list of ETags, or is empty.
 ///
-/// Also accepts the weak or extended ETags of a proxy that compresses responses: `W/"7"` and `"7-gzip"` are
-/// the version 7. This is safe, because a version identifies the content in any encoding.
+/// A proxy that compresses responses makes weak or extended ETags. They are accepted too: `W/"7"` and
+/// `"7-gzip"` are the version 7. This is safe, because a version identifies the content in any encoding.
 fn parse_versions(list: &[u8]) -> Option<Vec<i64>> {
     let mut versions = Vec::new();
     let mut has_tag = false;

@@ -16,13 +16,18 @@ use petstore_web::edge::{
 use super::{members::Body, preconditions, refusals, shared::StoreArea, wire, write::Write};
 use crate::{context::Call, query};
 
+/// The pictures that can become a logo. GIF is excluded, because an animation would become a still picture.
+const LOGOS: Pictures = Pictures {
+    formats: &[Format::Png, Format::Jpeg, Format::WebP],
+    max: Logo::MAX_PICTURE,
+};
+
 /// Reads the profile: `GET /v1/store/profile`.
 pub(crate) async fn get_profile(
     area: &StoreArea,
     Call { request, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    // The request has no query parameters.
-    let [] = query::parameters(request.uri.query(), [])?;
+    query::reject_parameters(request.uri.query())?;
     let profile = area.app.store.profile().await?;
     wire::respond_with_body(area, request, profile_json(&profile), profile.version)
 }
@@ -34,16 +39,9 @@ pub(crate) async fn patch_profile(area: &StoreArea, call: Call<'_>) -> Result<Re
     execute(area, write, ProfileChange::Patch(Box::new(patch))).await
 }
 
-/// The pictures that can become a logo. GIF is excluded, because an animation would become a still picture.
-const LOGOS: Pictures = Pictures {
-    formats: &[Format::Png, Format::Jpeg, Format::WebP],
-    max: Logo::MAX_PICTURE,
-};
-
 /// Sets or replaces the logo: `PUT /v1/store/profile/logo`.
 pub(crate) async fn put_logo(area: &StoreArea, call: Call<'_>) -> Result<Response, ApiError> {
-    // The request has no query parameters.
-    let [] = query::parameters(call.request.uri.query(), [])?;
+    query::reject_parameters(call.request.uri.query())?;
     let write = Write::read_picture(area, call, &LOGOS).await?;
     let Some(format) = Format::detect(&write.body) else {
         area.app.photos.metrics.invalid.count();
@@ -76,7 +74,7 @@ async fn execute(
     change: ProfileChange,
 ) -> Result<Response, ApiError> {
     let preconditions = preconditions::from_headers(&write.request.headers)?;
-    let context = write.context(area).await?;
+    let context = write.make_context(area).await?;
     let _in_flight = area.app.requests.enter(&context)?;
     let store = area.app.store.as_ref();
     let outcome = change_profile(store, &change, &preconditions, context, render_response).await?;

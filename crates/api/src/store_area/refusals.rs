@@ -20,32 +20,6 @@ const BATCH_TOO_LONG: &str = "The animals and orders of a batch must not exceed 
 const IF_MATCH_MISSING_IN_BATCH: &str = "This command needs ifMatch with the version of the animal that you want \
      to change, such as 7. Read the animal first.";
 
-/// Returns the error for a refused command, with the state that caused the refusal. `failed_index` is the
-/// index of the command in its batch; `None` if the request is not a batch. `reserved_memory` is for the
-/// response.
-pub(super) fn refusal_error(
-    refusal: Refusal,
-    failed_index: Option<usize>,
-    reserved_memory: Reservation,
-) -> ApiError {
-    let form = match failed_index {
-        Some(_) => RequestForm::Batch,
-        None => RequestForm::Single,
-    };
-    let Rejection { error, current } = rejection(refusal, form);
-    // An internal error names no command, because the command is not its cause.
-    let is_internal = error.problem() == Problem::Internal;
-    let has_details = failed_index.is_some() || current.is_some();
-    if is_internal || !has_details {
-        return error;
-    }
-    error.with_details(ErrorDetails {
-        failed_index,
-        current: current.as_deref(),
-        reservation: Some(reserved_memory),
-    })
-}
-
 /// The form in which the client has sent a command. Preconditions have another form in a batch.
 #[derive(Clone, Copy)]
 enum RequestForm {
@@ -62,6 +36,33 @@ struct Rejection {
     current: Option<Vec<u8>>,
 }
 
+/// Returns the error for a refused command, with the state that caused the refusal.
+///
+/// `failed_index` is the index of the command in its batch. It is `None` if the request is not a batch.
+/// `reserved_memory` is for the response.
+pub(super) fn refusal_error(
+    refusal: Refusal,
+    failed_index: Option<usize>,
+    reserved_memory: Reservation,
+) -> ApiError {
+    let form = match failed_index {
+        Some(_) => RequestForm::Batch,
+        None => RequestForm::Single,
+    };
+    let Rejection { error, current } = to_rejection(refusal, form);
+    // An internal error names no command, because the command is not its cause.
+    let is_internal = error.problem() == Problem::Internal;
+    let has_details = failed_index.is_some() || current.is_some();
+    if is_internal || !has_details {
+        return error;
+    }
+    error.with_details(ErrorDetails {
+        failed_index,
+        current: current.as_deref(),
+        reservation: Some(reserved_memory),
+    })
+}
+
 impl Rejection {
     /// Returns a rejection without a state.
     fn new(problem: Problem, message: impl Into<Cow<'static, str>>) -> Self {
@@ -73,9 +74,13 @@ impl Rejection {
 
     /// Returns a rejection with the present state of a resource: `null` if the resource does not exist.
     fn with_present_state(problem: Problem, message: String, current: Option<&Resource>) -> Self {
+        let current_json = match current {
+            Some(resource) => wire::full_resource_json(resource),
+            None => b"null".to_vec(),
+        };
         Self {
             error: ApiError::new(problem, message),
-            current: Some(current.map_or(b"null".to_vec(), wire::full_resource_json)),
+            current: Some(current_json),
         }
     }
 
@@ -109,8 +114,9 @@ impl Rejection {
     }
 }
 
-/// Converts a refusal into a rejection.
-fn rejection(refusal: Refusal, form: RequestForm) -> Rejection {
+/// Returns the rejection that reports a refusal to the client: the error, and the present state if
+/// the client needs it.
+fn to_rejection(refusal: Refusal, form: RequestForm) -> Rejection {
     match refusal {
         Refusal::Invalid(message) => Rejection::new(Problem::InvalidBody, message),
         Refusal::TooLong => Rejection::new(Problem::InvalidBody, BATCH_TOO_LONG),
@@ -155,6 +161,7 @@ fn rejection(refusal: Refusal, form: RequestForm) -> Rejection {
             let message = format!("An animal can have at most {max} notes. Delete one first.");
             Rejection::new(Problem::TooManyNotes, message)
         }
+        // With this scope, a client may change the notes of all authors.
         Refusal::NoteOfAnotherAuthor => Rejection {
             error: ApiError::insufficient_scope(Scope::StoreAdmin),
             current: None,

@@ -8,10 +8,9 @@ use petstore_domain::{
     store_area::{Decision, Inventory, PhotoId, Resource, StorePet},
 };
 use petstore_formats::json::{self, Object, write_resource};
-use petstore_web::edge::{ApiError, Response, response};
+use petstore_web::edge::{ApiError, Response, etag, response};
 
 use super::shared::StoreArea;
-use crate::etag;
 
 /// The approximate length of an animal or an order as JSON without its texts, in bytes, for sizing buffers.
 pub(super) const USUAL_LENGTH: usize = 256;

@@ -49,16 +49,15 @@ pub(super) struct Write<'r> {
     pub(super) now: Timestamp,
     /// The body; an empty JSON object if the request has none.
     pub(super) body: Bytes,
-    /// The fingerprint of a request whose body is a picture, if it has an idempotency key. See
-    /// [`fingerprint`].
-    fingerprint: Option<[u8; 32]>,
+    /// The fingerprint of a request with a picture and an idempotency key: see [`fingerprint`].
+    picture_fingerprint: Option<[u8; 32]>,
     reserved_memory: Reservation,
 }
 
 /// The body of a request, with its fingerprint if it is a picture, and the reserved memory for the response.
 struct Content {
     body: Bytes,
-    fingerprint: Option<[u8; 32]>,
+    picture_fingerprint: Option<[u8; 32]>,
     reserved_memory: Reservation,
 }
 
@@ -74,14 +73,15 @@ pub(super) enum CommandIndex {
 impl<'r> Write<'r> {
     /// Reads the request of an operation. Fails with 400, 408, 413 or 415, like every request with a body.
     ///
-    /// `accepted_body` is the kind of body that the operation accepts; `None` if it accepts no body.
+    /// `accepted_body` is the kind of body that the operation accepts. It is `None` if the operation accepts
+    /// no body.
     pub(super) async fn read(
         area: &StoreArea,
         call: Call<'r>,
         accepted_body: Option<Accepted>,
     ) -> Result<Self, ApiError> {
-        let [] = query::parameters(call.request.uri.query(), [])?;
-        let idempotency_key = idempotency::key(&call.request.headers)?;
+        query::reject_parameters(call.request.uri.query())?;
+        let idempotency_key = idempotency::parse_key(&call.request.headers)?;
         // Reserve memory for the response first: after the change is made, it is too late to reject the
         // request.
         let reserved_memory = area
@@ -100,7 +100,7 @@ impl<'r> Write<'r> {
         }
         let content = Content {
             body,
-            fingerprint: None,
+            picture_fingerprint: None,
             reserved_memory,
         };
         Self::new(area, call, idempotency_key, content)
@@ -108,8 +108,9 @@ impl<'r> Write<'r> {
 
     /// Reads the request of an operation that requires an `Idempotency-Key`. Fails with 400 if it has none.
     pub(super) async fn read_with_key(area: &StoreArea, call: Call<'r>) -> Result<Self, ApiError> {
-        if idempotency::key(&call.request.headers)?.is_none() {
-            let [] = query::parameters(call.request.uri.query(), [])?;
+        if idempotency::parse_key(&call.request.headers)?.is_none() {
+            // An unknown parameter is reported before the missing key, like in `read`.
+            query::reject_parameters(call.request.uri.query())?;
             return Err(ApiError::new(
                 Problem::MissingIdempotencyKey,
                 "This operation needs an Idempotency-Key. Send a new key, such as a UUID, with each \
@@ -125,7 +126,7 @@ impl<'r> Write<'r> {
         call: Call<'r>,
         accepted_pictures: &Pictures,
     ) -> Result<Self, ApiError> {
-        let idempotency_key = idempotency::key(&call.request.headers)?;
+        let idempotency_key = idempotency::parse_key(&call.request.headers)?;
         let size = body::max_length_within(&call.body, accepted_pictures.max) + USUAL_GROWTH;
         let reserved_memory = area.http.memory.reserve_for_picture(size)?;
         let picture = body::read_picture(
@@ -135,14 +136,14 @@ impl<'r> Write<'r> {
             area.http.body_timeout * PICTURE_TIMEOUT_FACTOR,
         )
         .await?;
-        let fingerprint = if idempotency_key.is_some() {
+        let picture_fingerprint = if idempotency_key.is_some() {
             Some(fingerprint::of_picture(call.request, &picture))
         } else {
             None
         };
         let content = Content {
             body: picture,
-            fingerprint,
+            picture_fingerprint,
             reserved_memory,
         };
         Self::new(area, call, idempotency_key, content)
@@ -167,7 +168,7 @@ impl<'r> Write<'r> {
         } = call;
         let Content {
             body,
-            fingerprint,
+            picture_fingerprint,
             reserved_memory,
         } = content;
         let caller = caller.ok_or_else(auth::missing_key)?;
@@ -183,7 +184,7 @@ impl<'r> Write<'r> {
             idempotency_key,
             now,
             body,
-            fingerprint,
+            picture_fingerprint,
             reserved_memory,
         })
     }
@@ -210,34 +211,34 @@ impl<'r> Write<'r> {
         subjects::order_id_in_path(self.parameter)
     }
 
-    /// Executes one command, and responds with what `respond` renders.
+    /// Executes one command, and responds with what `render` returns.
     pub(super) async fn execute(
         self,
         area: &StoreArea,
         command: Command,
-        respond: ExecutionRenderer,
+        render: ExecutionRenderer,
     ) -> Result<Response, ApiError> {
-        self.execute_all(area, vec![command], respond, CommandIndex::Omit)
+        self.execute_all(area, vec![command], render, CommandIndex::Omit)
             .await
     }
 
-    /// Executes several commands in one transaction, and responds with what `respond` renders. Fails if one
+    /// Executes several commands in one transaction, and responds with what `render` returns. Fails if one
     /// of them is refused, and then none takes effect.
     pub(super) async fn execute_all(
         self,
         area: &StoreArea,
         commands: Vec<Command>,
-        respond: ExecutionRenderer,
+        render: ExecutionRenderer,
         command_index: CommandIndex,
     ) -> Result<Response, ApiError> {
-        let context = self.context(area).await?;
+        let context = self.make_context(area).await?;
         let _in_flight = area.app.requests.enter(&context)?;
         let is_one_command = commands.len() == 1;
         let is_about_note = matches!(
             commands[..],
             [Command::AddNote { .. } | Command::PatchNote { .. }]
         );
-        let execution = area.app.commands.execute(commands, context, respond);
+        let execution = area.app.commands.execute(commands, context, render);
         let (mut response, changes) = match execution.await? {
             ExecutionOutcome::Done { response, changes } => (response, changes),
             ExecutionOutcome::Replayed(response) => (response, Vec::new()),
@@ -249,7 +250,7 @@ impl<'r> Write<'r> {
 
         // The changes of a single command include its order. A command of a batch may change nothing, and
         // still have its order in the response.
-        let may_have_contact = !is_one_command || !contacts::are_absent_after(&changes);
+        let may_have_contact = !is_one_command || contacts::may_exist_after(&changes);
         if is_about_note {
             response.body = note_texts::add_text(area, response.body, &changes).await?;
         } else if may_have_contact {
@@ -273,16 +274,17 @@ impl<'r> Write<'r> {
     }
 
     /// Returns the context of the change: who makes it, when, and with which idempotency key.
-    pub(super) async fn context(&self, area: &StoreArea) -> Result<WriteContext, ApiError> {
+    pub(super) async fn make_context(&self, area: &StoreArea) -> Result<WriteContext, ApiError> {
         let idempotency = match &self.idempotency_key {
             Some(key) => {
-                let fingerprint = self
-                    .fingerprint
-                    .unwrap_or_else(|| fingerprint::of_json(self.request, &self.body));
+                let fingerprint = match self.picture_fingerprint {
+                    Some(fingerprint) => fingerprint,
+                    None => fingerprint::of_json(self.request, &self.body),
+                };
                 let requests = &area.app.requests;
-                let caller = self.caller.key_id();
+                let key_id = self.caller.key_id();
                 let request =
-                    requests.idempotent_request(caller, self.operation, key.clone(), fingerprint);
+                    requests.describe_request(key_id, self.operation, key.clone(), fingerprint);
                 Some(request.await?)
             }
             None => None,

@@ -1,10 +1,8 @@
 //! The HTTP client that delivers messages.
 //!
-//! Endpoint URLs come from users, so this client must not let them reach internal services (SSRF). It
-//! resolves the host name once, checks every address, and connects only to the addresses that it has
-//! checked.
-
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
+//! Endpoint URLs come from users, so this client must not let them reach internal services (SSRF).
+//! For each connection, it resolves the host name once, checks every address, and connects only to
+//! the addresses that it has checked.
 
 use std::{
     collections::HashMap,
@@ -16,14 +14,15 @@ use std::{
 
 use bytes::Bytes;
 use hyper::{
-    Method, Request, header,
+    Method, Request,
+    header::{self, HeaderValue},
     http::{request, response},
 };
 use jiff::fmt::rfc2822::DateTimeParser;
 use parking_lot::Mutex;
 use petstore_domain::{Clock, Networks};
 use petstore_system::{
-    addresses::{Lookups, Resolve, forbidden_reason},
+    addresses::{Resolve, SharedResolver, forbidden_reason},
     http_client::{Connection, RequestError},
     tls::{self, CertificateCheck},
 };
@@ -39,11 +38,22 @@ use super::EndpointUrl;
 /// The usual time limit of an attempt, from resolving the name to receiving the response.
 pub const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(15);
 
+/// The maximum number of idle connections to keep per server.
+const MAX_IDLE_CONNECTIONS: usize = 4;
+
+/// How long an idle connection is kept.
+const MAX_IDLE_TIME: Duration = Duration::from_secs(4);
+
+/// The age at which a connection is no longer reused. A change of the DNS records takes effect
+/// within this time.
+const MAX_CONNECTION_AGE: Duration = Duration::from_mins(1);
+
 /// A reason why an attempt has no response.
+#[expect(missing_docs, reason = "the messages describe the variants")]
 #[derive(Debug, thiserror::Error)]
 pub enum AttemptError {
-    /// The URL is not permitted, or its host name resolves to an address that is not. The operator may have
-    /// permitted it when the webhook was added.
+    /// The URL is not permitted, or its host name resolves to an address that is not. The operator
+    /// may have permitted it when the webhook was added.
     #[error("{0}")]
     Forbidden(String),
     #[error("cannot resolve the name")]
@@ -85,23 +95,25 @@ impl From<RequestError> for AttemptError {
     }
 }
 
+/// The header fields of a signed message, as Standard Webhooks defines them.
+#[derive(Debug, Clone)]
+pub struct SignedFields {
+    /// The id of the message (`webhook-id`).
+    pub id: String,
+    /// The Unix time of the attempt in seconds (`webhook-timestamp`).
+    pub timestamp: String,
+    /// The signatures of the message (`webhook-signature`).
+    pub signature: String,
+}
+
 /// The response of an endpoint to a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EndpointResponse {
+    /// The status code.
     pub status: u16,
     /// The delay that the endpoint asks for with `Retry-After`, in seconds.
     pub retry_after: Option<u64>,
 }
-
-/// The maximum number of idle connections to keep per server.
-const MAX_IDLE_CONNECTIONS: usize = 4;
-
-/// How long an idle connection is kept.
-const MAX_IDLE_TIME: Duration = Duration::from_secs(4);
-
-/// The age at which a connection is no longer reused. A change of the DNS records takes effect
-/// within this time.
-const MAX_CONNECTION_AGE: Duration = Duration::from_mins(1);
 
 /// A connection that carries one message after another. Its address was checked when it was opened.
 struct ReusableConnection {
@@ -119,21 +131,12 @@ impl ReusableConnection {
     }
 }
 
-/// The header fields of a signed message, as Standard Webhooks defines them.
-#[derive(Debug, Clone)]
-pub struct SignedFields {
-    pub id: String,
-    /// The Unix time in seconds.
-    pub timestamp: String,
-    pub signature: String,
-}
-
 /// Delivers messages over HTTP, and reuses connections.
 pub struct Connector {
     /// The private networks that messages may reach.
     allowed: Networks,
-    lookups: Lookups,
-    /// The TLS client; `None` if the system has no trusted root certificates.
+    resolver: SharedResolver,
+    /// The TLS client. It is `None` if the system has no trusted root certificates.
     tls: Option<TlsConnector>,
     timeout: Duration,
     clock: Arc<dyn Clock>,
@@ -159,7 +162,7 @@ impl Connector {
         };
         Ok(Self {
             allowed,
-            lookups: Lookups::new(resolver),
+            resolver: SharedResolver::new(resolver),
             tls,
             timeout,
             clock,
@@ -204,11 +207,11 @@ impl Connector {
         if let Some(mut reusable) = self.take_connection(url) {
             let result = reusable
                 .connection
-                .send(url, signed_request(fields), body.clone())
+                .send(url, build_request(fields), body.clone())
                 .await;
             // The server may close an idle connection just as it is reused. In that case, send the
-            // message over a new one. After a parse error, do not: the server has responded, so it
-            // may have received the message.
+            // message over a new connection. After a parse error, do not send it again: the server
+            // has responded, so it may have received the message.
             let was_closed = matches!(&result, Err(RequestError::Http(error)) if !error.is_parse());
             if !was_closed {
                 return self.finish_exchange(url, reusable, result);
@@ -218,7 +221,7 @@ impl Connector {
         let mut reusable = self.open_connection(url).await?;
         let result = reusable
             .connection
-            .send(url, signed_request(fields), body)
+            .send(url, build_request(fields), body)
             .await;
         self.finish_exchange(url, reusable, result)
     }
@@ -236,8 +239,8 @@ impl Connector {
         })
     }
 
-    /// Returns the TLS client for `https` URLs; `None` for plain HTTP. Fails if the system has no
-    /// trusted certificates.
+    /// Returns the TLS client for an `https` URL. Returns `None` for plain HTTP. Fails if the
+    /// system has no trusted certificates.
     fn tls_for(&self, url: &Url) -> Result<Option<&TlsConnector>, AttemptError> {
         if url.scheme() != "https" {
             return Ok(None);
@@ -263,8 +266,7 @@ impl Connector {
         let retry_after = head
             .headers
             .get(header::RETRY_AFTER)
-            .and_then(|value| value.to_str().ok())
-            .and_then(|text| self.parse_retry_after(text.trim()));
+            .and_then(|value| self.parse_retry_after(value));
         Ok(EndpointResponse {
             status: head.status.as_u16(),
             retry_after,
@@ -301,20 +303,22 @@ impl Connector {
     ///
     /// The value is a number such as `120`, or a date such as `Sat, 28 Nov 2026 12:00:00 GMT`. A
     /// date in the past means no delay.
-    fn parse_retry_after(&self, value: &str) -> Option<u64> {
-        if let Ok(seconds) = value.parse() {
+    fn parse_retry_after(&self, value: &HeaderValue) -> Option<u64> {
+        let text = value.to_str().ok()?.trim();
+        if let Ok(seconds) = text.parse() {
             return Some(seconds);
         }
-        let date = DateTimeParser::new().parse_timestamp(value).ok()?;
+        let date = DateTimeParser::new().parse_timestamp(text).ok()?;
         let seconds = date.duration_since(self.clock.now()).as_secs();
-        Some(seconds.try_into().unwrap_or(0))
+        // A negative number is a date in the past.
+        Some(u64::try_from(seconds).unwrap_or(0))
     }
 
     /// Resolves the host of the URL to its addresses. Fails if any of them is not permitted.
     async fn resolve_permitted(&self, url: &Url) -> Result<Vec<SocketAddr>, AttemptError> {
         let addresses = self
-            .lookups
-            .addresses(url)
+            .resolver
+            .resolve_url(url)
             .await
             .map_err(AttemptError::Name)?;
         for address in &addresses {
@@ -333,7 +337,7 @@ impl Connector {
 }
 
 /// Returns a builder for the request that delivers a message, with all headers set.
-fn signed_request(fields: &SignedFields) -> request::Builder {
+fn build_request(fields: &SignedFields) -> request::Builder {
     Request::builder()
         .method(Method::POST)
         .header(header::CONTENT_TYPE, "application/json")

@@ -1,6 +1,5 @@
-//! Decides what a command on a webhook changes. The API, the command line and the console share these rules.
-
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
+//! Decides what a command on a webhook changes. The API, the command line and the console share
+//! these rules.
 
 use jiff::Timestamp;
 use petstore_domain::{
@@ -19,14 +18,18 @@ use super::{Registrar, VaultError};
 pub enum WebhookCommand {
     /// Registers a new webhook.
     Add(NewWebhook),
+    /// Changes some properties of a webhook.
     Patch(WebhookPatch),
+    /// Deletes a webhook.
     Delete,
+    /// Gives a webhook a new secret.
     RotateSecret,
     /// Enables a disabled webhook.
     Enable {
         /// Whether delivery resumes where it stopped. Otherwise, it starts with the next change.
         resumes: bool,
     },
+    /// Sends a test message to a webhook.
     Test,
 }
 
@@ -35,20 +38,22 @@ pub enum WebhookCommand {
 pub struct NewWebhook {
     /// The URL, as normalized by [`Registrar::check_url`].
     pub url: String,
-    /// The types of changes that the webhook receives; `None` for all.
+    /// The types of changes that the webhook receives. Without them, it receives all changes.
     pub types: Option<Vec<MaybeKnown<ChangeType>>>,
+    /// The description for people.
     pub description: Option<Label>,
 }
 
 /// The decision about a command: what to write to the store, and what the response shows.
 #[derive(Debug)]
 pub struct WebhookDecision {
-    /// The change to write to the store; [`WebhookChange::Nothing`] if the webhook is already in the
-    /// requested state.
+    /// The change to write to the store. It is [`WebhookChange::Nothing`] if the webhook is already
+    /// in the requested state.
     pub change: WebhookChange,
     /// The entry for the audit trail, if the command makes one.
     pub act: Option<Act>,
-    /// The webhook after the change; `None` if the command deletes it, or if it never existed.
+    /// The webhook after the change. It is `None` if the command deletes the webhook, or if the
+    /// webhook does not exist.
     pub webhook: Option<Webhook>,
     /// The new secret, if the command makes one. It is shown only in the response to this command.
     pub secret: Option<String>,
@@ -57,14 +62,16 @@ pub struct WebhookDecision {
 /// A failure while deciding about a command.
 #[derive(Debug, thiserror::Error)]
 pub enum DecisionError {
+    /// A secret cannot be encrypted or decrypted.
     #[error(transparent)]
     Vault(#[from] VaultError),
+    /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Decides what a command changes. `present` is the webhook that the command concerns; `None` if it
-/// does not exist.
+/// Decides what a command changes. `present` is the webhook that the command concerns, if this
+/// webhook exists.
 ///
 /// A command to add a webhook that exists, or to change a webhook that does not exist, has no
 /// effect.
@@ -122,20 +129,6 @@ async fn add_webhook(
     Ok(decision.with_secret(new_secret.plain.reveal()))
 }
 
-/// Decides how to give a webhook a new secret.
-fn rotate_secret(
-    registrar: &Registrar,
-    stored: &StoredWebhook,
-    now: Timestamp,
-) -> Result<WebhookDecision, DecisionError> {
-    // The present secret needs the existing key file.
-    let may_create_key_file = false;
-    let new_secret = registrar.new_secret(stored.webhook.id, may_create_key_file)?;
-    let (webhook, change) = stored.rotate_secret(new_secret.sealed, now);
-    let decision = WebhookDecision::with_act(ActType::WebhookSecretRotated, webhook, change);
-    Ok(decision.with_secret(new_secret.plain.reveal()))
-}
-
 /// Decides what a command changes in an existing webhook.
 async fn change_webhook(
     store: &dyn Store,
@@ -170,7 +163,7 @@ async fn change_webhook(
             let restart = if *resumes {
                 RestartPoint::Resume(now)
             } else {
-                RestartPoint::From(store.journal_state().await?.last)
+                RestartPoint::After(store.journal_state().await?.last)
             };
             let change = stored.enable(restart, now);
             Ok(unchanged.or_change(ActType::WebhookEnabled, change))
@@ -178,9 +171,22 @@ async fn change_webhook(
     }
 }
 
-/// Whether the database has a secret of a webhook or of a second factor, which was encrypted with
-/// the key file. If so, no new key file may be created, because the existing secrets need the old
-/// one.
+/// Decides how to give a webhook a new secret.
+fn rotate_secret(
+    registrar: &Registrar,
+    stored: &StoredWebhook,
+    now: Timestamp,
+) -> Result<WebhookDecision, DecisionError> {
+    // The present secret needs the existing key file.
+    let may_create_key_file = false;
+    let new_secret = registrar.new_secret(stored.webhook.id, may_create_key_file)?;
+    let (webhook, change) = stored.rotate_secret(new_secret.sealed, now);
+    let decision = WebhookDecision::with_act(ActType::WebhookSecretRotated, webhook, change);
+    Ok(decision.with_secret(new_secret.plain.reveal()))
+}
+
+/// Whether the database has a secret that was encrypted with the key file: of a webhook or of a
+/// second factor. No new key file may then be created, because the secret needs the old one.
 pub async fn has_secrets(store: &dyn Store) -> Result<bool, StoreError> {
     if !store.list_webhooks().await?.is_empty() {
         return Ok(true);

@@ -8,6 +8,7 @@ mod journal_reader;
 mod leases;
 mod outcomes;
 mod starts;
+mod test_messages;
 
 use std::{
     collections::{BTreeMap, HashMap, HashSet},
@@ -58,19 +59,19 @@ const SAVE_INTERVAL: Duration = Duration::from_millis(200);
 /// How long a shutdown waits for the attempts in flight.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// An endpoint whose lease this process holds, with everything needed to deliver to it. Dropping it aborts
-/// its attempts in flight.
+/// An endpoint whose lease this process holds, with everything needed to deliver to it. Dropping
+/// this aborts the attempts in flight.
 struct LeasedEndpoint {
     endpoint: Endpoint,
     secrets: SigningSecrets,
-    /// The number of the lease among all leases that this process has taken. It tells the attempts of this
-    /// lease from the attempts of an earlier lease on the same webhook.
+    /// The number of the lease among all leases that this process has taken. It tells the attempts
+    /// under this lease from those under an earlier lease on the same webhook.
     generation: u64,
     /// The attempts in flight, by the sequence numbers of their changes.
     attempts: HashMap<i64, AbortHandle>,
     /// When this process last took or renewed the lease.
     renewed_at: Instant,
-    /// When old attempts were last deleted; `None` if they have not been since the lease was taken.
+    /// When old attempts were last deleted, if they have been since the lease was taken.
     attempts_pruned_at: Option<Instant>,
 }
 
@@ -89,8 +90,8 @@ struct ForeignLease {
     unchanged_since: Instant,
 }
 
-/// Delivers webhook messages. Its futures are cancel-safe: callers drop them at shutdown, or when a step
-/// takes too long.
+/// Delivers webhook messages. Its futures are cancel-safe, because callers drop them at shutdown,
+/// or when a step takes too long.
 pub struct Dispatcher {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
@@ -104,11 +105,11 @@ pub struct Dispatcher {
     holder: i64,
     /// The number of leases that this process has taken so far.
     generation: u64,
-    /// The epoch of the journal; `None` until the journal is polled for the first time.
+    /// The epoch of the journal. It is `None` until the journal is polled for the first time.
     epoch: Option<Epoch>,
     /// The sequence number of the last change in the journal, as of the last poll.
     last_seq: i64,
-    /// When a poll last found new changes in the journal; `None` if no poll has yet.
+    /// When a poll last found new changes in the journal, if one has.
     journal_grew_at: Option<Instant>,
     /// The endpoints whose leases this process holds, by webhook id.
     leased_endpoints: BTreeMap<WebhookId, LeasedEndpoint>,
@@ -120,9 +121,11 @@ pub struct Dispatcher {
     attempts: JoinSet<FinishedAttempt>,
     /// Attempts that have completed but whose outcomes are not yet recorded.
     finished_attempts: Vec<FinishedAttempt>,
-    // The last times of the periodic work; `None` if it was never done.
+    /// When the webhooks were last read, if they have been.
     webhooks_refreshed_at: Option<Instant>,
+    /// When the journal was last polled, if it has been.
     journal_polled_at: Option<Instant>,
+    /// When the progress was last saved, if it has been.
     progress_saved_at: Option<Instant>,
 }
 
@@ -162,7 +165,8 @@ impl Dispatcher {
         }
     }
 
-    /// Returns the number of attempts in flight, including completed ones that are not yet recorded.
+    /// Returns the number of attempts in flight, including completed ones that are not yet
+    /// recorded.
     pub fn in_flight(&self) -> usize {
         self.attempts.len() + self.finished_attempts.len()
     }
@@ -190,10 +194,13 @@ impl Dispatcher {
     /// [`IDLE_DELAY`].
     fn is_idle(&self) -> bool {
         let now = self.clock.instant();
+        if !is_due(self.journal_grew_at, now, IDLE_DELAY) || self.in_flight() > 0 {
+            return false;
+        }
         let has_work = self.leased_endpoints.values().any(|leased_endpoint| {
             leased_endpoint.endpoint.is_dirty() || leased_endpoint.endpoint.is_ready()
         });
-        is_due(self.journal_grew_at, now, IDLE_DELAY) && self.in_flight() == 0 && !has_work
+        !has_work
     }
 
     /// Does the work that is due now, in bounded time. After an error, the next call continues.
@@ -215,8 +222,8 @@ impl Dispatcher {
         self.queue_new_messages(now).await?;
         if self.last_seq > previous_last_seq {
             self.journal_grew_at = Some(now);
-            // Read the webhooks again before sending: a webhook may have been changed before these changes
-            // were made, and its new settings must then apply to their messages.
+            // Read the webhooks again before sending: a webhook may have been changed before these
+            // changes were made, and its new settings must then apply to their messages.
             self.refresh_webhooks().await?;
             self.webhooks_refreshed_at = Some(now);
         }
@@ -242,9 +249,9 @@ impl Dispatcher {
         has_progress && is_due(self.progress_saved_at, now, SAVE_INTERVAL)
     }
 
-    /// Shuts the dispatcher down: waits up to `SHUTDOWN_TIMEOUT` for the attempts in flight, saves the
-    /// progress, and releases the leases. After an error, other processes take the leases over once
-    /// they are stale.
+    /// Shuts the dispatcher down: waits up to `SHUTDOWN_TIMEOUT` for the attempts in flight, saves
+    /// the progress, and releases the leases. After an error, other processes take the leases over
+    /// once they are stale.
     pub async fn finish(&mut self) -> Result<(), StoreError> {
         let drain_attempts = async {
             while let Some(result) = self.attempts.join_next().await {

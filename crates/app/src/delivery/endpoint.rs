@@ -1,8 +1,10 @@
 //! The message queue of one endpoint: which message is next, which messages wait behind it, and
 //! what must be saved. This is pure state: it performs no I/O, and callers pass in the time.
 //!
-//! A message that failed, or that waits behind a failed message of its lane, has a row in the
-//! store. All other messages are only in memory, and are made again from the journal after a crash.
+//! A lane is the queue of the messages that must be delivered in order, such as those about one
+//! animal. A message that failed, or that waits behind a failed message of its lane, has a row in
+//! the store. All other messages are only in memory, and are made again from the journal after a
+//! crash.
 
 mod outcome;
 mod progress;
@@ -16,12 +18,13 @@ use petstore_domain::store_area::{
 
 use super::{message::Content, schedule::LONGEST_DELAY};
 
-/// The maximum number of messages in flight per endpoint. The limit is per endpoint so that a slow one
-/// never holds up another. With at most 100 webhooks ([`Webhook::MAX`]), it also bounds the total.
+/// The maximum number of messages in flight per endpoint. The limit is per endpoint, so that a slow
+/// endpoint never holds up another one. With at most 100 webhooks ([`Webhook::MAX`]), the limit
+/// also bounds the total.
 pub(super) const MAX_MESSAGES_IN_FLIGHT: usize = 4;
 
-/// The maximum number of messages in flight until one succeeds, so that an endpoint that is down gets few
-/// requests.
+/// The maximum number of messages in flight until one succeeds, so that an endpoint that is down
+/// gets few requests.
 const MAX_MESSAGES_IN_FLIGHT_UNPROVEN: usize = 1;
 
 /// The message queue of an endpoint whose lease this process holds.
@@ -33,7 +36,7 @@ pub(super) struct Endpoint {
     pub(super) read_to: i64,
     /// The sequence number of the last change that became a message.
     last_seq: Option<i64>,
-    /// When the current run of failures began; `None` if the last attempt succeeded.
+    /// When the current run of failures began. It is `None` if the last attempt succeeded.
     pub(super) failing_since: Option<Timestamp>,
     /// The undelivered messages, by the sequence numbers of their changes.
     messages: BTreeMap<i64, Message>,
@@ -44,7 +47,8 @@ pub(super) struct Endpoint {
     /// The retry times of failed messages.
     timers: BTreeSet<Timer>,
     in_flight_count: usize,
-    /// Whether the last attempt succeeded; `false` until the first one of this lease has completed.
+    /// Whether the last attempt under this lease succeeded. Without such an attempt, this is
+    /// `false`.
     is_proven: bool,
     /// The number of messages without a row in the store.
     rowless_count: usize,
@@ -77,11 +81,10 @@ struct Timer {
 struct Message {
     /// The sequence number of the change of the preceding message.
     previous_seq: Option<i64>,
-    /// The lane, such as `pet:7`. Messages of one lane are delivered in order; a message without a lane
-    /// waits for none.
+    /// The lane, such as `pet:7`. A message without a lane waits for no other message.
     lane: Option<String>,
     failures: u32,
-    /// When the message may be retried; `None` if it has not failed.
+    /// When the message may be retried, if it has failed.
     due_at: Option<Timestamp>,
     /// The cached content. It is dropped once the message has a row, and is then rendered again
     /// from the journal when needed.
@@ -192,9 +195,9 @@ impl Endpoint {
 
     /// Queues the message about the next change that the webhook wants.
     ///
-    /// Skips a message that is already queued. Also skips a message if a later message of its lane
-    /// is queued, because the skipped message must have been delivered. Both occur when a process
-    /// takes over a lease: the stored cursor may be behind the stored messages.
+    /// Skips a message that is already queued, or that was delivered. A message was delivered if a
+    /// later message of its lane is queued. Both occur when a process takes over a lease, because
+    /// the stored cursor may be behind the stored messages.
     pub(super) fn queue(&mut self, seq: i64, lane: Option<String>, content: Content) {
         let lane_messages = lane.as_ref().and_then(|lane| self.lanes.get(lane));
         let newest = lane_messages.and_then(VecDeque::back);
@@ -204,8 +207,8 @@ impl Endpoint {
             return;
         }
 
-        // If the first message of the lane has a row, the lane waits for a retry. This message then gets a
-        // row too, and its content is not cached.
+        // If the first message of the lane has a row, the lane waits for a retry. This message then
+        // gets a row, too, and its content is not cached.
         let first = lane_messages.and_then(VecDeque::front);
         let has_row = first.is_some_and(|first| self.messages[first].has_row);
         let content = if has_row {
@@ -216,8 +219,9 @@ impl Endpoint {
             self.content_bytes += content.body.len();
             Some(content)
         };
+        let previous_seq = self.last_seq.replace(seq);
         let message = Message {
-            previous_seq: self.last_seq.replace(seq),
+            previous_seq,
             lane,
             failures: 0,
             due_at: None,
@@ -236,12 +240,14 @@ impl Endpoint {
 
     /// Records that the journal was read up to this change.
     pub(super) fn advance_read_to(&mut self, seq: i64) {
-        self.unsaved.is_dirty |= seq > self.read_to;
+        if seq > self.read_to {
+            self.unsaved.is_dirty = true;
+        }
         self.read_to = seq;
     }
 
-    /// Returns the next message to send; `None` if no message is ready, or if the limit of messages
-    /// in flight is reached.
+    /// Returns the next message to send. Returns `None` if no message is ready, if the limit of
+    /// messages in flight is reached, or if the webhook is to be disabled.
     ///
     /// The message stays ready until [`Self::start`] or [`Self::discard`], so that the caller may
     /// be cancelled while it reads the content.
@@ -251,7 +257,8 @@ impl Endpoint {
         } else {
             MAX_MESSAGES_IN_FLIGHT_UNPROVEN
         };
-        if self.in_flight_count >= limit || self.unsaved.disable.is_some() {
+        let is_disabled = self.unsaved.disable.is_some();
+        if self.in_flight_count >= limit || is_disabled {
             return None;
         }
 

@@ -12,8 +12,8 @@ const MAX_URL_LENGTH: usize = 2000;
 /// A hint about the form of a valid URL, for error messages to clients.
 const FORM: &str = "Use the form https://shop.example/hooks.";
 
-/// The URL of an endpoint, checked as far as its text allows. The addresses of a host name can change, so
-/// they are checked at each attempt.
+/// The URL of an endpoint, checked as far as its text allows. The addresses of a host name can
+/// change, so they are checked at each attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndpointUrl(Url);
 
@@ -60,11 +60,14 @@ fn check_text(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns the text after the scheme; `None` if the text has another one. Compares them
-/// regardless of upper and lower case.
+/// Returns the text after the scheme. Returns `None` if the text has another scheme. Compares the
+/// schemes regardless of upper and lower case.
 fn strip_scheme<'t>(text: &'t str, scheme: &str) -> Option<&'t str> {
     let (start, after_scheme) = text.split_at_checked(scheme.len())?;
-    start.eq_ignore_ascii_case(scheme).then_some(after_scheme)
+    if !start.eq_ignore_ascii_case(scheme) {
+        return None;
+    }
+    Some(after_scheme)
 }
 
 /// Checks that the URL has no user name, password, fragment or invalid port.

@@ -1,7 +1,8 @@
 //! Renders messages to webhooks, in the format of Standard Webhooks.
 //!
-//! A message tells a webhook about one change of the journal. The messages of one lane, such as
-//! `pet:7`, are delivered in order.
+//! A message tells a webhook about one change of the journal. A lane is a queue of messages that
+//! are delivered in order: for example, `pet:7` has the messages about the animal 7, its orders and
+//! its notes.
 
 use bytes::Bytes;
 use jiff::Timestamp;
@@ -9,38 +10,10 @@ use petstore_domain::store_area::{Epoch, JournalEntry, SubjectKind, WebhookId};
 use petstore_formats::json;
 use sha2::{Digest, Sha256};
 
-use super::registrar::message_id;
+use super::registrar::format_message_id;
 
 /// The approximate length of a body without the states before and after the change.
 const ENVELOPE_LENGTH: usize = 256;
-
-/// Returns the `webhook-id` of the message about the change `seq`.
-///
-/// The id is a hash, so every attempt by any process has the same id, and receivers can deduplicate
-/// by it. A restored or copied database has another epoch, so its messages have other ids.
-pub(super) fn change_message_id(epoch: Epoch, webhook: WebhookId, seq: i64) -> String {
-    let mut hash = Sha256::new();
-    hash.update(epoch.0);
-    hash.update(webhook.0.to_be_bytes());
-    hash.update(seq.to_be_bytes());
-    let hash = hash.finalize();
-    // An id has 16 bytes, half of the hash.
-    message_id(&std::array::from_fn(|index| hash[index]))
-}
-
-/// Returns the lane of the message about a change, such as `pet:7`. The changes of an order or a
-/// note are in the lane of its animal.
-///
-/// Returns `None` if the message is in no lane, so that it waits for no other message.
-pub(super) fn lane(change: &JournalEntry) -> Option<String> {
-    if let Some(pet) = change.pet {
-        return Some(format!("pet:{pet}"));
-    }
-    match (change.subject.kind.value(), change.subject.id) {
-        (Some(SubjectKind::Category), Some(id)) => Some(format!("category:{id}")),
-        _ => None,
-    }
-}
 
 /// The content of a message.
 #[derive(Clone)]
@@ -51,11 +24,39 @@ pub(super) struct Content {
     pub(super) request_id: Option<Box<str>>,
 }
 
+/// Returns the `webhook-id` of the message about the change `seq`.
+///
+/// The id is a hash, so every attempt by any process has the same id, and receivers can deduplicate
+/// by it. A restored or copied database has another epoch, so its messages have other ids.
+pub(super) fn compute_id(epoch: Epoch, webhook: WebhookId, seq: i64) -> String {
+    let mut hash = Sha256::new();
+    hash.update(epoch.0);
+    hash.update(webhook.0.to_be_bytes());
+    hash.update(seq.to_be_bytes());
+    let hash = hash.finalize();
+    // An id has 16 bytes, half of the hash.
+    format_message_id(&std::array::from_fn(|index| hash[index]))
+}
+
+/// Returns the lane of the message about a change, such as `pet:7`. The changes of an order or a
+/// note are in the lane of its animal.
+///
+/// Returns `None` if the message is in no lane. Such a message waits for no other one.
+pub(super) fn find_lane(change: &JournalEntry) -> Option<String> {
+    if let Some(pet) = change.pet {
+        return Some(format!("pet:{pet}"));
+    }
+    match (change.subject.kind.value(), change.subject.id) {
+        (Some(SubjectKind::Category), Some(id)) => Some(format!("category:{id}")),
+        _ => None,
+    }
+}
+
 /// Renders the content of the message about a change.
 ///
 /// `previous_id` is the `webhook-id` of the preceding message to the same endpoint. A receiver can
 /// detect by it that a message is missing.
-pub(super) fn change_content(change: &JournalEntry, previous_id: Option<&str>) -> Content {
+pub(super) fn render_change(change: &JournalEntry, previous_id: Option<&str>) -> Content {
     let before = change.before.as_deref();
     let after = change.after.as_deref();
     let states_length = before.map_or(0, str::len) + after.map_or(0, str::len);
@@ -66,8 +67,8 @@ pub(super) fn change_content(change: &JournalEntry, previous_id: Option<&str>) -
     message.time("timestamp", change.at);
     let mut data = json::Object::begin(message.begin_member("data"));
     data.integer("seq", change.seq);
-    data.or_null("version", change.version, |data, version| {
-        data.integer("version", version);
+    data.or_null("version", change.version, |data, name, version| {
+        data.integer(name, version);
     });
     data.begin_member("before")
         .extend_from_slice(before.unwrap_or("null").as_bytes());
@@ -83,7 +84,7 @@ pub(super) fn change_content(change: &JournalEntry, previous_id: Option<&str>) -
 }
 
 /// Renders the content of a test message.
-pub(super) fn test_content(now: Timestamp) -> Content {
+pub(super) fn render_test(now: Timestamp) -> Content {
     let mut body = Vec::new();
     let mut message = json::Object::begin(&mut body);
     message.text("type", "webhook.test");

@@ -1,4 +1,5 @@
-//! Webhooks: delivers each change as a signed message to the endpoints that clients have registered.
+//! Webhooks: delivers each change as a signed message to the endpoints that clients have
+//! registered.
 
 mod connector;
 mod decision;

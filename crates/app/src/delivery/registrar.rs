@@ -1,4 +1,5 @@
-//! What the API, the console and the command line need to register webhooks.
+//! Makes what new webhooks need: checked URLs, secrets and test messages. The API, the console and
+//! the command line use it.
 
 use std::sync::Arc;
 
@@ -16,8 +17,8 @@ use super::{EndpointUrl, Secret, Vault, VaultError};
 /// The subject ([`Vault::seal`]) for which remembered responses are encrypted.
 const RESPONSE_SUBJECT: &str = "response";
 
-/// Validates the URLs of webhooks, and generates their secrets and test messages. Encrypts the secrets, and
-/// the remembered responses that contain them.
+/// Validates the URLs of webhooks, and generates their secrets and test messages. Encrypts the
+/// secrets, and the remembered responses that contain them.
 pub struct Registrar {
     vault: Arc<Vault>,
     /// The private networks that webhooks may reach.
@@ -35,8 +36,8 @@ pub struct NewSecret {
 }
 
 impl Registrar {
-    /// Returns a registrar that encrypts with `vault`. Webhooks may reach private networks only if these are
-    /// in `allowed`.
+    /// Returns a registrar that encrypts with `vault`. Webhooks may reach private networks only if
+    /// these are in `allowed`.
     pub fn new(vault: Arc<Vault>, allowed: Networks, random: StdRng) -> Self {
         Self {
             vault,
@@ -109,12 +110,13 @@ impl Registrar {
         self.random.lock().fill_bytes(&mut bytes);
         TestMessage {
             webhook,
-            message_id: message_id(&bytes),
+            message_id: format_message_id(&bytes),
         }
     }
 }
 
-/// Returns the subject ([`Vault::seal`]) for which the secret of a webhook is encrypted, such as `webhook 7`.
+/// Returns the subject ([`Vault::seal`]) for which the secret of a webhook is encrypted, such as
+/// `webhook 7`.
 fn secret_subject(webhook: WebhookId) -> String {
     format!("webhook {webhook}")
 }
@@ -132,6 +134,6 @@ pub(super) fn open_secret(
 }
 
 /// Formats 16 bytes as a `webhook-id`: `msg_` and 32 hexadecimal digits.
-pub(super) fn message_id(bytes: &[u8; 16]) -> String {
+pub(super) fn format_message_id(bytes: &[u8; 16]) -> String {
     format!("msg_{}", text::hex_digits(bytes))
 }

@@ -3,7 +3,10 @@
 use jiff::SignedDuration;
 use rand::{Rng, RngExt};
 
-/// The retry schedule of Standard Webhooks, in seconds: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h, 20 h, 24 h.
+const SECONDS_PER_DAY: u64 = 86_400;
+
+/// The retry schedule of Standard Webhooks, in seconds: 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 14 h,
+/// 20 h, 24 h.
 const STEP_SECONDS: [u64; 9] = [
     5,
     300,
@@ -16,8 +19,6 @@ const STEP_SECONDS: [u64; 9] = [
     SECONDS_PER_DAY,
 ];
 
-const SECONDS_PER_DAY: u64 = 86_400;
-
 /// The longest possible delay: a step of 24 hours with the maximum jitter of a tenth.
 pub(super) const LONGEST_DELAY: SignedDuration = SignedDuration::from_secs(95_040);
 
@@ -28,12 +29,13 @@ pub(super) const GONE: u16 = 410;
 /// How long an endpoint may fail without a single success before it is disabled.
 pub(super) const MAX_FAILING_TIME: SignedDuration = SignedDuration::from_hours(5 * 24);
 
-/// Returns the delay before the next attempt after this number of failures, which is at least 1.
+/// Draws the delay before the next attempt after this number of failures, which is at least 1.
 ///
-/// The delay is the step of the schedule, or `retry_after` seconds if the endpoint asks for a
-/// longer delay, but at most a day. Jitter of up to a tenth is added, so that retries do not arrive
-/// at once. For example, the delay after the second failure is between 300 and 330 seconds.
-pub(super) fn delay(
+/// The delay is the step of the schedule. If the endpoint asks for a longer delay, it is
+/// `retry_after` seconds, but at most a day. Jitter of up to a tenth is added, so that retries do
+/// not arrive at once. For example, the delay after the second failure is between 300 and 330
+/// seconds.
+pub(super) fn draw_delay(
     failures: u32,
     retry_after: Option<u64>,
     random: &mut impl Rng,
@@ -64,7 +66,7 @@ mod tests {
         ];
         for (failures, seconds) in (1..).zip(expected) {
             let delays: Vec<i64> = (0..100)
-                .map(|_| delay(failures, None, random).as_secs())
+                .map(|_| draw_delay(failures, None, random).as_secs())
                 .collect();
             let shortest = delays.iter().min().unwrap();
             let longest = delays.iter().max().unwrap();
@@ -80,7 +82,7 @@ mod tests {
     #[test]
     fn retry_after_only_lengthens_a_step_and_not_beyond_a_day() {
         let random = &mut StdRng::seed_from_u64(1);
-        let mut seconds = |failures, after| delay(failures, Some(after), random).as_secs();
+        let mut seconds = |failures, after| draw_delay(failures, Some(after), random).as_secs();
         assert!((5..=6).contains(&seconds(1, 1)));
         assert!((120..=132).contains(&seconds(1, 120)));
         assert!((300..=330).contains(&seconds(2, 120)));

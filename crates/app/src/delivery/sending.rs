@@ -5,15 +5,13 @@ use std::{panic::AssertUnwindSafe, sync::Arc};
 use futures_util::FutureExt;
 use jiff::Timestamp;
 use petstore_domain::{
-    Actor, Clock, StoredResponse, WriteContext,
-    store_area::{Attempt, DisabledReason, StoredWebhook, TestMessage, WebhookId},
+    Clock,
+    store_area::{Attempt, StoredWebhook, TestMessage, WebhookId},
 };
 use petstore_observe::{
     log::error_chain,
     traces::{Span, Spans, Work},
 };
-use petstore_store::{Store, StoreError, WriteOutcome};
-use tracing::error;
 
 use super::{
     AttemptError, Connector, EndpointResponse, Secret, Vault, VaultError,
@@ -21,7 +19,6 @@ use super::{
     endpoint::AttemptOutcome,
     message::{self, Content},
     registrar::open_secret,
-    schedule::GONE,
     sign,
 };
 
@@ -38,89 +35,6 @@ struct PreviousSecret {
     valid_until: Timestamp,
 }
 
-impl SigningSecrets {
-    /// Decrypts the secrets of a webhook. Fails if the current secret cannot be decrypted.
-    ///
-    /// Ignores a previous secret that cannot be decrypted: the secret may have been rotated
-    /// because its key file was lost.
-    pub(super) fn open(vault: &Vault, stored: &StoredWebhook) -> Result<Self, VaultError> {
-        let webhook = stored.webhook.id;
-        let current = open_secret(vault, webhook, &stored.secrets.current)?;
-        let previous = match &stored.secrets.previous {
-            Some(retired) => {
-                let secret = open_secret(vault, webhook, &retired.sealed).ok();
-                secret.map(|secret| PreviousSecret {
-                    secret,
-                    valid_until: retired.valid_until,
-                })
-            }
-            None => None,
-        };
-        Ok(Self { current, previous })
-    }
-
-    /// Returns the value of the `webhook-signature` header, signed with each secret that is valid at `now`.
-    pub(super) fn sign(&self, message_id: &str, now: Timestamp, body: &[u8]) -> String {
-        let mut valid_secrets = vec![&self.current];
-        if let Some(previous) = &self.previous
-            && now < previous.valid_until
-        {
-            valid_secrets.push(&previous.secret);
-        }
-        sign(valid_secrets, message_id, now.as_second(), body)
-    }
-}
-
-/// Records the attempt to send a test message. If the endpoint responded with [`GONE`], also
-/// disables the webhook, as after any other message.
-pub(super) async fn record_test_attempt(
-    store: &dyn Store,
-    webhook_id: WebhookId,
-    attempt: &Attempt,
-) -> Result<(), StoreError> {
-    store.add_attempt(webhook_id, attempt.clone()).await?;
-    if attempt.status == Some(GONE) {
-        disable_gone_webhook(store, webhook_id, attempt.at).await?;
-    }
-    Ok(())
-}
-
-/// Disables a webhook whose endpoint is gone, and logs this. Does nothing if the webhook was
-/// deleted, or is already disabled.
-async fn disable_gone_webhook(
-    store: &dyn Store,
-    webhook_id: WebhookId,
-    now: Timestamp,
-) -> Result<(), StoreError> {
-    let webhooks = store.list_webhooks().await?;
-    let gone_webhook = webhooks
-        .into_iter()
-        .find(|stored| stored.webhook.id == webhook_id);
-    let Some(gone_webhook) = gone_webhook else {
-        return Ok(());
-    };
-    let reason = DisabledReason::Gone;
-    let Some(change) = gone_webhook.disable(reason, now) else {
-        return Ok(());
-    };
-    let act = reason.act(webhook_id);
-    let context = WriteContext::new(Actor::Clock, now);
-    let outcome = store
-        .write_webhook(change, Some(act), StoredResponse::default(), context)
-        .await?;
-
-    // Any other outcome means that somebody changed the webhook in the meantime, so it stays as it is now.
-    if outcome == WriteOutcome::Done {
-        // This is logged as an error, because nobody in the store asked to stop the messages.
-        error!(
-            webhook = webhook_id.0,
-            reason = reason.as_str(),
-            "a webhook is disabled"
-        );
-    }
-    Ok(())
-}
-
 /// The change that a message is about, and the lease under which the message is sent.
 #[derive(Clone, Copy)]
 pub(super) struct LeasedChange {
@@ -133,7 +47,7 @@ pub(super) struct LeasedChange {
 /// A signed message, ready to send.
 pub(super) struct OutgoingMessage {
     pub(super) webhook: WebhookId,
-    /// The change that the message is about; `None` for a test message.
+    /// The change that the message is about. A test message has none.
     pub(super) change: Option<LeasedChange>,
     pub(super) url: String,
     pub(super) message_id: String,
@@ -146,13 +60,54 @@ pub(super) struct OutgoingMessage {
 /// A completed attempt.
 pub(super) struct FinishedAttempt {
     pub(super) webhook: WebhookId,
-    /// The change that the message is about; `None` for a test message.
+    /// The change that the message is about. A test message has none.
     pub(super) change: Option<LeasedChange>,
     pub(super) outcome: AttemptOutcome,
     /// The cause of a failure, for the log.
     pub(super) cause: Option<String>,
     /// The id of the request that made the change.
     request_id: Option<Box<str>>,
+}
+
+/// The failure of an attempt.
+struct Failure {
+    /// The class of the error, which the API and the metrics show.
+    class: &'static str,
+    /// The cause, for the log.
+    cause: String,
+}
+
+impl SigningSecrets {
+    /// Decrypts the secrets of a webhook. Fails if the current secret cannot be decrypted.
+    ///
+    /// Ignores a previous secret that cannot be decrypted: the secret may have been rotated
+    /// because its key file was lost.
+    pub(super) fn open(vault: &Vault, stored: &StoredWebhook) -> Result<Self, VaultError> {
+        let webhook = stored.webhook.id;
+        let current = open_secret(vault, webhook, &stored.secrets.current)?;
+        let mut previous = None;
+        if let Some(retired) = &stored.secrets.previous
+            && let Ok(secret) = open_secret(vault, webhook, &retired.sealed)
+        {
+            previous = Some(PreviousSecret {
+                secret,
+                valid_until: retired.valid_until,
+            });
+        }
+        Ok(Self { current, previous })
+    }
+
+    /// Returns the value of the `webhook-signature` header, signed with each secret that is valid
+    /// at `now`.
+    pub(super) fn sign(&self, message_id: &str, now: Timestamp, body: &[u8]) -> String {
+        let mut valid_secrets = vec![&self.current];
+        if let Some(previous) = &self.previous
+            && now < previous.valid_until
+        {
+            valid_secrets.push(&previous.secret);
+        }
+        sign(valid_secrets, message_id, now.as_second(), body)
+    }
 }
 
 impl OutgoingMessage {
@@ -164,7 +119,7 @@ impl OutgoingMessage {
         now: Timestamp,
     ) -> Result<Self, VaultError> {
         let secrets = SigningSecrets::open(vault, stored)?;
-        let content = message::test_content(now);
+        let content = message::render_test(now);
         let signature = secrets.sign(&test.message_id, now, &content.body);
         Ok(Self {
             webhook: test.webhook,
@@ -219,17 +174,9 @@ impl OutgoingMessage {
     }
 }
 
-/// The failure of an attempt.
-struct Failure {
-    /// The class of the error, which the API and the metrics show.
-    class: &'static str,
-    /// The cause, for the log.
-    cause: String,
-}
-
 impl Failure {
-    /// Returns the failure of an attempt with this result; `None` if the endpoint accepted the
-    /// message. Only a 2xx status code accepts it.
+    /// Returns the failure of an attempt with this result. Returns `None` if the endpoint accepted
+    /// the message, which only a 2xx status code does.
     fn from_result(result: &Result<EndpointResponse, AttemptError>) -> Option<Self> {
         let status = match result {
             Ok(response) => response.status,

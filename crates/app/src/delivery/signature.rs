@@ -8,8 +8,8 @@ use ring::hmac;
 /// The prefix of the text form of a secret.
 const SECRET_PREFIX: &str = "whsec_";
 
-/// The secret that the service shares with a receiver. It does not implement `Debug`, so that no log can
-/// show it.
+/// The secret that the service shares with a receiver. It does not implement `Debug`, so that no
+/// log can show it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret([u8; 32]);
 
@@ -31,7 +31,8 @@ impl Secret {
         &self.0
     }
 
-    /// Returns the text form, such as `whsec_MfKQ9r8G...`, which is shown to the receiver only once.
+    /// Returns the text form, such as `whsec_MfKQ9r8G...`, which is shown to the receiver only
+    /// once.
     pub fn reveal(&self) -> String {
         format!("{SECRET_PREFIX}{}", STANDARD.encode(self.0))
     }

@@ -1,7 +1,5 @@
 //! Encrypts the secrets in the database with a key that is stored in a file.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::{
     fs::{self, File},
     io::{self, Write},
@@ -27,15 +25,16 @@ const VAULT_KEY_LENGTH: usize = 32;
 ///
 /// An encrypted secret is the format version, the nonce, and the ciphertext with its tag.
 pub struct Vault {
-    /// The path of the key file; `None` if none is configured.
+    /// The path of the key file, if one is configured.
     path: Option<PathBuf>,
     /// The owner to set on a key file that this process creates.
     owner: Option<FileOwner>,
-    /// The key; `None` until the file is read for the first time.
+    /// The key. It is `None` until the file is read for the first time.
     key: Mutex<Option<LessSafeKey>>,
 }
 
 /// A reason why a secret cannot be encrypted or decrypted. No message contains a secret.
+#[expect(missing_docs, reason = "the messages describe the variants")]
 #[derive(Debug, thiserror::Error)]
 pub enum VaultError {
     #[error("webhooks need the key file of the service; name it with --secret-key-file")]
@@ -50,8 +49,8 @@ pub enum VaultError {
     Io(String, #[source] io::Error),
     #[error("the key file {0} must contain 32 bytes as Base64")]
     NotAKey(String),
-    /// The ciphertext does not match the key: the key is a different one, or the database was changed by
-    /// hand.
+    /// The ciphertext does not match the key: the key is a different one, or the database was
+    /// changed by hand.
     #[error("the secret was encrypted with another key file, or changed")]
     OtherKey,
 }
@@ -100,14 +99,15 @@ impl Vault {
         self.with_loaded_key(new_key, |key| {
             let mut ciphertext = secret.to_vec();
             let unique_nonce = Nonce::assume_unique_for_key(nonce);
-            // This fails only for a secret of many gigabytes, so the error does not matter.
+            // This fails only for a secret of many gigabytes, so which error is returned does not
+            // matter.
             key.seal_in_place_append_tag(unique_nonce, Aad::from(subject), &mut ciphertext)
-                .map_err(|_| VaultError::OtherKey)?;
+                .map_err(|_too_long| VaultError::OtherKey)?;
             Ok([&[FORMAT_VERSION][..], &nonce, &ciphertext].concat())
         })
     }
 
-    /// Whether these bytes are an encrypted secret. Otherwise they are a text, which never begins
+    /// Whether these bytes are an encrypted secret. Otherwise, they are a text, which never begins
     /// with the version byte.
     pub(crate) fn is_sealed(bytes: &[u8]) -> bool {
         bytes.first() == Some(&FORMAT_VERSION)
@@ -119,7 +119,9 @@ impl Vault {
             .strip_prefix(&[FORMAT_VERSION])
             .and_then(|bytes| bytes.split_first_chunk::<NONCE_LEN>())
             .ok_or(VaultError::OtherKey)?;
-        self.with_loaded_key(None, |key| {
+        // The secret was encrypted with the key of the file, so the file must exist.
+        let new_key = None;
+        self.with_loaded_key(new_key, |key| {
             let nonce = Nonce::assume_unique_for_key(*nonce);
             let mut buffer = ciphertext.to_vec();
             let secret = key
@@ -129,7 +131,7 @@ impl Vault {
         })
     }
 
-    /// Calls `work` with the key. Loads the key on first use (see [`Self::read_or_create_key`]).
+    /// Calls `work` with the key. On first use, loads the key with [`Self::read_or_create_key`].
     fn with_loaded_key<T>(
         &self,
         new_key: Option<[u8; VAULT_KEY_LENGTH]>,
@@ -166,10 +168,12 @@ impl Vault {
             io::ErrorKind::NotFound => VaultError::Absent(path_text()),
             _ => VaultError::Io(path_text(), error),
         })?;
-        let decoded = STANDARD.decode(text.trim()).ok();
-        decoded
-            .and_then(|bytes| bytes.try_into().ok())
-            .ok_or_else(|| VaultError::NotAKey(path_text()))
+        let Ok(bytes) = STANDARD.decode(text.trim()) else {
+            return Err(VaultError::NotAKey(path_text()));
+        };
+        bytes
+            .try_into()
+            .map_err(|_other_length| VaultError::NotAKey(path_text()))
     }
 
     /// Creates the key file, unless another process has just created it.

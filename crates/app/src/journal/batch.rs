@@ -1,4 +1,5 @@
-//! Batches of events: changes in the journal, rendered once and shared by all clients that follow it.
+//! Batches of events: changes in the journal, rendered once and shared by all clients that follow
+//! it.
 
 use bytes::Bytes;
 use petstore_domain::store_area::{ChangeType, Epoch, JournalEntry};
@@ -6,8 +7,8 @@ use petstore_formats::json;
 
 use super::cursor;
 
-/// The number of bytes after which a batch is complete. This bounds the memory of a slow follower, which
-/// keeps one batch alive.
+/// The number of bytes after which a batch is complete. This bounds the memory of a slow follower,
+/// which keeps one batch alive.
 const BATCH_SIZE: usize = 32 << 10;
 
 /// Rendered events with consecutive sequence numbers. A batch has at least one event.
@@ -69,7 +70,8 @@ impl Batch {
         self.seq_at(self.events.len()) - 1
     }
 
-    /// Returns the index of the event with this sequence number; 0 if the batch starts after it.
+    /// Returns the index of the event with this sequence number. Returns 0 if the batch starts
+    /// after this number.
     pub(super) fn index_of(&self, seq: i64) -> usize {
         usize::try_from(seq - self.first_seq).unwrap_or_default()
     }
@@ -100,15 +102,20 @@ impl Batch {
 /// A batch fits if any room is left at its start, so the last one may exceed the room.
 pub(super) fn truncate_to_room(batches: &mut Vec<Batch>, room: usize) -> usize {
     let mut remaining_room = room;
-    batches.retain(|batch| {
-        let fits = remaining_room > 0;
+    let mut fitting_count = 0;
+    for batch in &*batches {
+        if remaining_room == 0 {
+            break;
+        }
         remaining_room = remaining_room.saturating_sub(batch.text.len());
-        fits
-    });
+        fitting_count += 1;
+    }
+    batches.truncate(fitting_count);
     remaining_room
 }
 
-/// Writes a change as a Server-Sent Event: a line `id: CURSOR`, a line `data: JSON` and an empty line.
+/// Writes a change as a Server-Sent Event: a line `id: CURSOR`, a line `data: JSON` and an empty
+/// line.
 pub fn write_event(out: &mut Vec<u8>, epoch: Epoch, change: &JournalEntry) {
     out.extend_from_slice(b"id: ");
     out.extend_from_slice(cursor::encode(epoch, change.seq).as_bytes());

@@ -8,8 +8,8 @@ use petstore_domain::{
     text::sealed,
 };
 
-/// The version of the format. The cursors of lists begin with other bytes, so neither kind is mistaken for
-/// the other.
+/// The version of the format. The cursors of lists begin with other bytes, so neither kind is
+/// mistaken for the other.
 const VERSION: u8 = 16;
 
 /// Encodes the position after the change `seq` in the journal of the database with this epoch.
@@ -30,13 +30,13 @@ pub enum CursorError {
 /// the present state of the journal.
 pub fn decode(text: &str, journal: &JournalState) -> Result<i64, CursorError> {
     let (epoch, seq) = parse(text).ok_or(CursorError::Invalid)?;
-    // `first - 1` is the position before the oldest change. A cursor ahead of the journal was made before
-    // the database lost its newest changes, for example when a backup was restored.
-    if epoch == journal.epoch && (journal.first - 1..=journal.last).contains(&seq) {
-        Ok(seq)
-    } else {
-        Err(CursorError::Expired)
+    // The first position is the one before the oldest change. A cursor ahead of the journal was
+    // made before the database lost its newest changes, for example when a backup was restored.
+    let positions = journal.first - 1..=journal.last;
+    if epoch != journal.epoch || !positions.contains(&seq) {
+        return Err(CursorError::Expired);
     }
+    Ok(seq)
 }
 
 /// Parses the epoch and the sequence number of a cursor. Returns `None` if the text is no cursor.

@@ -4,12 +4,11 @@
 //! background task polls the journal on behalf of all followers of this process, and only while
 //! there are any.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 mod batch;
 mod cursor;
 mod recent;
 mod streams;
+mod watcher;
 
 use std::{
     sync::Arc,
@@ -30,7 +29,8 @@ pub use self::{
     batch::write_event,
     cursor::{CursorError, decode, encode},
     recent::{EndReason, NextEvents, RecentEvents, RenderedEvents, Ticket},
-    streams::{ChangeReport, StreamEnd, StreamGuard, TooManyStreams, Watcher},
+    streams::{StreamEnd, StreamGuard, TooManyStreams},
+    watcher::{ChangeReport, Watcher},
 };
 
 /// How often the journal is polled while there are followers.
@@ -50,9 +50,11 @@ pub struct Journal {
     recent: watch::Sender<RecentEvents>,
     /// Wakes the polling task when a follower joins.
     joined: Notify,
-    /// When the keys were last checked; `None` if they have not been yet.
+    /// When the keys were last checked, if they have been.
     keys_checked_at: Mutex<Option<Instant>>,
+    /// The metrics of all followers.
     pub metrics: Arc<JournalMetrics>,
+    /// The open streams of all clients.
     pub streams: Arc<Streams>,
 }
 
@@ -91,8 +93,8 @@ impl Journal {
         self.recent.borrow().last
     }
 
-    /// Returns a follower that reports which animals have changed after `position`, but not how. Fails if
-    /// the client has too many streams.
+    /// Returns a follower that reports which animals have changed after `position`, but not how.
+    /// Fails if the client has too many streams.
     pub fn watch(&self, client: Actor, position: i64) -> Result<Watcher, TooManyStreams> {
         let guard = self.streams.open(client)?;
         Ok(Watcher::new(self.join(), position, guard))
@@ -124,13 +126,16 @@ impl Journal {
                 .await?;
             let mut batches = Batch::from_changes(journal.epoch, &page.changes);
             room = batch::truncate_to_room(&mut batches, room);
-            // The page is empty if its changes were deleted in the meantime. The next poll skips them.
+            // The page is empty if its changes were deleted in the meantime. The next poll skips
+            // them.
             let Some(last_batch) = batches.last() else {
                 break;
             };
             read_to = last_batch.last_seq();
-            if let Some(newest) = page.changes.iter().rfind(|change| change.seq == read_to) {
-                self.observe_delay(newest);
+            // The batches may lack the last changes of the page.
+            let newest_change = page.changes.iter().rfind(|change| change.seq == read_to);
+            if let Some(newest_change) = newest_change {
+                self.observe_delay(newest_change);
             }
             self.recent
                 .send_modify(|recent| recent.push(batches, read_to));
@@ -138,22 +143,21 @@ impl Journal {
         self.refresh_invalid_keys().await
     }
 
-    /// Records in the metrics how long ago a change was made that was read just now.
+    /// Records in the metrics how long ago a change was made. The change was read just now.
     fn observe_delay(&self, change: &JournalEntry) {
         let delay = self.clock.now().duration_since(change.at);
         // The delay is negative if the clock of another machine is ahead. It then counts as zero.
-        self.metrics
-            .delay
-            .observe(delay.try_into().unwrap_or_default());
+        let delay = Duration::try_from(delay).unwrap_or_default();
+        self.metrics.delay.observe(delay);
     }
 
     /// Reads from the store which keys are no longer valid, and ends their streams. Does nothing if
     /// the last check was less than [`KEY_CHECK_INTERVAL`] ago.
     async fn refresh_invalid_keys(&self) -> Result<(), StoreError> {
-        let instant = self.clock.instant();
-        let last_check = *self.keys_checked_at.lock();
-        if let Some(last_check) = last_check
-            && instant.saturating_duration_since(last_check) < KEY_CHECK_INTERVAL
+        let started_at = self.clock.instant();
+        let keys_checked_at = *self.keys_checked_at.lock();
+        if let Some(last_check) = keys_checked_at
+            && started_at.saturating_duration_since(last_check) < KEY_CHECK_INTERVAL
         {
             return Ok(());
         }
@@ -165,9 +169,10 @@ impl Journal {
             .filter(|key| !key.is_valid_at(now))
             .map(|key| key.id)
             .collect();
+        // A follower whose key is in this set ends its stream.
         self.recent
             .send_if_modified(|recent| recent.set_invalid_keys(invalid_keys));
-        *self.keys_checked_at.lock() = Some(instant);
+        *self.keys_checked_at.lock() = Some(started_at);
         Ok(())
     }
 

@@ -1,7 +1,5 @@
 //! An in-memory cache of the newest part of the journal, shared by all clients that follow it.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::collections::{HashSet, VecDeque};
 
 use bytes::Bytes;
@@ -12,7 +10,8 @@ use petstore_domain::{
 
 use super::batch::Batch;
 
-/// The maximum number of bytes of cached events. A follower that is further behind reads from the store.
+/// The maximum number of bytes of cached events. A follower that is further behind reads from the
+/// store.
 const MAX_SIZE: usize = 4 << 20;
 
 /// The maximum number of bytes that one poll of the journal adds, rounded up to a whole batch. It
@@ -20,8 +19,8 @@ const MAX_SIZE: usize = 4 << 20;
 /// have time to read them.
 pub(super) const MAX_BYTES_PER_READ: usize = MAX_SIZE / 2;
 
-/// The maximum number of new changes that are read into the cache. If there are more, they would not fit,
-/// so the cache skips them all.
+/// The maximum number of new changes that are read into the cache. If there are more, they would
+/// not fit, so the cache skips them all.
 const MAX_UNREAD_CHANGES: i64 = 10_000;
 
 /// The cached events, and the conditions that end the streams of followers.
@@ -31,7 +30,7 @@ pub struct RecentEvents {
     batches: VecDeque<Batch>,
     /// The total length of the batches, in bytes.
     size: usize,
-    /// The epoch of the journal; `None` until the journal is read for the first time.
+    /// The epoch of the journal. It is `None` until the journal is read for the first time.
     epoch: Option<Epoch>,
     /// The sequence number up to which the journal was read.
     pub last: i64,
@@ -67,9 +66,11 @@ pub enum EndReason {
 /// The next events for a follower, as far as they are cached.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NextEvents {
+    /// These are the next events.
     Events(RenderedEvents),
-    /// There is no event of the requested type up to the position `read_to`.
+    /// There is no event of the requested type up to this position.
     Nothing {
+        /// The position from which the follower continues.
         read_to: i64,
     },
     /// The next changes are no longer cached. They must be read from the store.
@@ -81,6 +82,7 @@ pub enum NextEvents {
 pub struct RenderedEvents {
     /// The text of the events, as Server-Sent Events.
     pub text: Bytes,
+    /// The number of events.
     pub count: usize,
     /// The sequence number of the last event.
     pub read_to: i64,
@@ -95,7 +97,7 @@ impl RecentEvents {
         }
     }
 
-    /// Returns the reason why the stream with this ticket must end; `None` if it goes on.
+    /// Returns the reason why the stream with this ticket must end. Returns `None` if it goes on.
     pub fn end_reason(&self, ticket: Ticket) -> Option<EndReason> {
         if self.is_shutting_down {
             Some(EndReason::ShuttingDown)
@@ -121,10 +123,10 @@ impl RecentEvents {
     }
 
     /// Moves to the end of the journal if the changes after `last` cannot be read into the cache.
-    /// Drops all cached events then, and returns `true`.
+    /// Then drops all cached events, and returns `true`.
     ///
-    /// They cannot be read at the first call, or if the journal was replaced, has lost the next
-    /// change, or is too far ahead.
+    /// The changes cannot be read at the first call, or if the journal was replaced, has lost the
+    /// next change, or is too far ahead.
     pub(super) fn sync_with(&mut self, journal: &JournalState) -> bool {
         let is_first_call = self.epoch.is_none();
         // A journal never becomes shorter, unless the database was restored from a backup.
@@ -132,7 +134,8 @@ impl RecentEvents {
             self.epoch.is_some_and(|epoch| epoch != journal.epoch) || journal.last < self.last;
         let has_lost_next_change = self.last + 1 < journal.first;
         let is_too_far_ahead = journal.last - self.last > MAX_UNREAD_CHANGES;
-        if !(is_first_call || was_replaced || has_lost_next_change || is_too_far_ahead) {
+        let must_skip = is_first_call || was_replaced || has_lost_next_change || is_too_far_ahead;
+        if !must_skip {
             return false;
         }
         *self = Self {
@@ -198,15 +201,16 @@ impl RecentEvents {
     /// Returns the animals that the changes after `position` concern, each once. `position` must be
     /// below `last`.
     ///
-    /// Returns `None` if any animal may be concerned: a change names no animal, as after an import,
-    /// or is no longer cached.
+    /// Returns `None` if any animal may be concerned. This is so if a change names no animal, as
+    /// after an import, or if a change is no longer cached.
     pub(super) fn pets_after(&self, position: i64) -> Option<Vec<i64>> {
         let next_seq = position + 1;
         let batch_index = self.batch_with(next_seq)?;
         let mut pets = Vec::new();
         for batch in self.batches.range(batch_index..) {
             for event in batch.events.iter().skip(batch.index_of(next_seq)) {
-                pets.push(event.pet?);
+                let pet = event.pet?;
+                pets.push(pet);
             }
         }
         pets.sort_unstable();
@@ -214,11 +218,15 @@ impl RecentEvents {
         Some(pets)
     }
 
-    /// Returns the index of the batch with the event `seq`; `None` if the event is not cached.
+    /// Returns the index of the batch with the event `seq`. Returns `None` if the event is not
+    /// cached.
     fn batch_with(&self, seq: i64) -> Option<usize> {
         let index = self.batches.partition_point(|batch| batch.last_seq() < seq);
         let batch = self.batches.get(index)?;
-        (batch.first_seq <= seq).then_some(index)
+        if batch.first_seq > seq {
+            return None;
+        }
+        Some(index)
     }
 
     /// Whether the service is shutting down.

@@ -16,13 +16,13 @@ use petstore_observe::{
     metrics::{Counter, Exposition, Kind},
 };
 use petstore_store::StoreError;
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::Semaphore;
 use tracing::warn;
 
-use super::recent::{EndReason, RecentEvents};
+use super::recent::EndReason;
 
-/// The maximum number of open streams of one client: of an API key, or of a member of the staff. Without
-/// the limit, one client could use up the memory.
+/// The maximum number of open streams of one client: of an API key, or of a member of the staff.
+/// Without the limit, one client could use up the memory.
 const MAX_STREAMS: usize = 64;
 
 /// The maximum number of streams that read the store at the same time.
@@ -75,7 +75,8 @@ pub enum StreamEnd {
 }
 
 named_enum! {
-    /// The cause of an end, as the label `cause` in the metrics. See [`StreamEnd`] and [`EndReason`].
+    /// The cause of an end, as the label `cause` in the metrics. See [`StreamEnd`] and
+    /// [`EndReason`].
     enum EndCause {
         ShuttingDown = "shutdown",
         InvalidKey = "invalid_key",
@@ -100,8 +101,8 @@ impl Default for Streams {
 impl Streams {
     /// Counts a new stream of the client. Fails if the client has too many.
     pub fn open(self: &Arc<Self>, client: Actor) -> Result<StreamGuard, TooManyStreams> {
-        let mut open = self.open.lock();
-        let count = open.entry(client).or_default();
+        let mut open_counts = self.open.lock();
+        let count = open_counts.entry(client).or_default();
         if *count >= MAX_STREAMS {
             return Err(TooManyStreams);
         }
@@ -140,7 +141,8 @@ impl Streams {
 }
 
 impl StreamGuard {
-    /// Runs `read`, a read of the store, once fewer than `MAX_CONCURRENT_READS` streams are reading.
+    /// Runs `read`, a read of the store, once fewer than `MAX_CONCURRENT_READS` streams are
+    /// reading.
     pub async fn limit_read<T>(&self, read: impl Future<Output = T>) -> T {
         // The permit is held until the read has completed. Acquiring it cannot fail, because the
         // semaphore is never closed.
@@ -148,13 +150,16 @@ impl StreamGuard {
         read.await
     }
 
-    /// Counts the end of the stream by its cause. Also logs an unexpected end, but at most one per
+    /// Counts the end of the stream by its cause. Logs an unexpected end, but at most one per
     /// client and `LOG_INTERVAL`.
     pub fn record_end(&self, end: &StreamEnd, now: Instant) {
         let cause = end.cause();
         self.streams.ended[cause as usize].count();
-        let is_expected = matches!(end, StreamEnd::Expected(_));
-        if is_expected || !self.streams.claim_log_entry(self.client, now) {
+        if matches!(end, StreamEnd::Expected(_)) {
+            return;
+        }
+        let may_log = self.streams.claim_log_entry(self.client, now);
+        if !may_log {
             return;
         }
         let error = match end {
@@ -194,61 +199,13 @@ impl From<EndReason> for StreamEnd {
 impl Drop for StreamGuard {
     /// Removes the stream from the number of open streams of the client.
     fn drop(&mut self) {
-        let mut open = self.streams.open.lock();
-        if let Some(count) = open.get_mut(&self.client) {
+        let mut open_counts = self.streams.open.lock();
+        if let Some(count) = open_counts.get_mut(&self.client) {
             *count -= 1;
             if *count == 0 {
-                open.remove(&self.client);
+                open_counts.remove(&self.client);
             }
         }
-    }
-}
-
-/// A follower of the journal that learns which animals have changed, but not how.
-pub struct Watcher {
-    recent: watch::Receiver<RecentEvents>,
-    /// The sequence number of the last change that was reported.
-    position: i64,
-    _guard: StreamGuard,
-}
-
-/// A report of new changes in the journal.
-pub struct ChangeReport {
-    /// The animals that the changes concern, each once; `None` if any animal may have changed.
-    pub pets: Option<Vec<i64>>,
-}
-
-impl Watcher {
-    pub(super) fn new(
-        recent: watch::Receiver<RecentEvents>,
-        position: i64,
-        guard: StreamGuard,
-    ) -> Self {
-        Self {
-            recent,
-            position,
-            _guard: guard,
-        }
-    }
-
-    /// Waits for new changes, and reports them. Returns `None` when the service shuts down.
-    pub async fn next_report(&mut self) -> Option<ChangeReport> {
-        let reported_to = self.position;
-        let has_news =
-            |events: &RecentEvents| events.last != reported_to || events.is_shutting_down();
-        // An error means that the journal was dropped, which only the shutdown does.
-        let events = self.recent.wait_for(has_news).await.ok()?;
-        if events.is_shutting_down() {
-            return None;
-        }
-        self.position = events.last;
-        let pets = if events.last < reported_to {
-            // The database was replaced by one with fewer changes, so all animals may differ.
-            None
-        } else {
-            events.pets_after(reported_to)
-        };
-        Some(ChangeReport { pets })
     }
 }
 

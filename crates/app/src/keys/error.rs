@@ -1,7 +1,5 @@
 //! Why the API key of a request is rejected.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use jiff::Timestamp;
 use petstore_domain::{KeyId, KeyRecord};
 use petstore_store::StoreError;
@@ -15,28 +13,38 @@ pub enum KeyError {
     Ended(EndedKey),
     /// The connection of the request was closed to make room for another one.
     ConnectionReplaced,
+    /// The store failed, so the key could not be looked up.
     Store(StoreError),
 }
 
-/// A key that is no longer valid. Its message is for the log of the operator; clients do not see it.
+/// A key that is no longer valid. Its message is for the log of the operator; clients do not see
+/// it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EndedKey {
+    /// The key was revoked.
     #[error("the key {id} ({name:?}) was revoked at {at}")]
     Revoked {
+        /// The id of the key.
         id: i64,
+        /// The name of the key.
         name: String,
+        /// When the key was revoked.
         at: Timestamp,
     },
+    /// The key has expired.
     #[error("the key {id} ({name:?}) expired at {at}")]
     Expired {
+        /// The id of the key.
         id: i64,
+        /// The name of the key.
         name: String,
+        /// When the key expired.
         at: Timestamp,
     },
 }
 
 impl EndedKey {
-    /// Returns how the key ended before `now`; `None` if the key is valid.
+    /// Returns how the key ended before `now`. Returns `None` if the key is valid.
     pub(super) fn from_record(record: &KeyRecord, now: Timestamp) -> Option<Self> {
         if record.is_valid_at(now) {
             return None;
@@ -50,7 +58,7 @@ impl EndedKey {
                 at: revoked_at,
             });
         }
-        // A key that is invalid but not revoked has expired, so it has a time.
+        // A key that is neither valid nor revoked has expired, so `expires_at` is set.
         let expired_at = record.expires_at.unwrap_or(now);
         Some(Self::Expired {
             id,

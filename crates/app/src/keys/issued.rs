@@ -118,8 +118,9 @@ impl IssuedKeys {
         };
         let result = match self.store.key_digests().await {
             Ok(digests) => {
-                let digests = digests.into_iter().collect();
-                *self.digests.write() = digests;
+                // Collect them before taking the lock, which requests wait for.
+                let digest_set = digests.into_iter().collect();
+                *self.digests.write() = digest_set;
                 Ok(())
             }
             Err(error) => Err(error),

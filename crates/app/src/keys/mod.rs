@@ -1,7 +1,5 @@
 //! API keys: authenticates requests, and records the use of each key.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 mod error;
 mod issued;
 mod usage;
@@ -29,8 +27,8 @@ use self::{
     usage::{UnsavedUse, Usage},
 };
 
-/// How long a key is trusted after it was read from the store. Every process on the database therefore
-/// rejects a revoked key within this time.
+/// How long a key is trusted after it was read from the store. Every process on the database
+/// therefore rejects a revoked key within this time.
 const CACHE_TTL: Duration = Duration::from_secs(2);
 
 /// The authenticated client that sent a request.
@@ -42,6 +40,7 @@ pub struct Caller {
 }
 
 impl Caller {
+    /// Returns the id of the key.
     pub fn key_id(&self) -> KeyId {
         self.key.record.id
     }
@@ -70,7 +69,8 @@ impl Caller {
     }
 }
 
-/// Authenticates keys against the store. Caches keys for `CACHE_TTL`, so most requests need no query.
+/// Authenticates keys against the store. Caches keys for `CACHE_TTL`, so most requests need no
+/// query.
 pub struct KeyRing {
     store: Arc<dyn Keys>,
     clock: Arc<dyn Clock>,
@@ -150,12 +150,11 @@ impl KeyRing {
     }
 
     /// Counts the commands of a batch against the rate limit of the key, in addition to the request
-    /// itself. Returns the new state of the rate limit; `None` if the key has no limit.
+    /// itself. Returns the new state of the rate limit. Returns `None` if the key has no limit.
     pub fn take_commands(&self, caller: &Caller, commands: u32) -> Option<MeterReading> {
+        let limit = caller.rate?.limit;
         let meter = &caller.key.usage.meter;
-        caller.rate.map(|MeterReading { limit, .. }| {
-            meter.take_commands(commands, limit, self.meter_time())
-        })
+        Some(meter.take_commands(commands, limit, self.meter_time()))
     }
 
     /// Returns the current time of the rate limit meters.
@@ -163,12 +162,17 @@ impl KeyRing {
         self.clock.instant().saturating_duration_since(self.started)
     }
 
-    /// Returns a cached key that was read within [`CACHE_TTL`]; `None` if there is no such key.
+    /// Returns a cached key that was read within [`CACHE_TTL`]. Returns `None` if there is no such
+    /// key.
     fn find_cached(&self, digest: &KeyDigest) -> Option<Arc<CachedKey>> {
         let cached_keys = self.cached_keys.read();
         let key = cached_keys.get(digest)?;
         let age = self.clock.instant().saturating_duration_since(key.read_at);
-        (age < CACHE_TTL).then(|| Arc::clone(key))
+        if age < CACHE_TTL {
+            Some(Arc::clone(key))
+        } else {
+            None
+        }
     }
 
     /// Reads a key from the store, and caches it. Returns `None` if no key has this digest.
@@ -199,8 +203,8 @@ impl KeyRing {
         Ok(Some(key))
     }
 
-    /// Writes the metric of calls of the deprecated operation, by key. Only stored keys are counted, which
-    /// bounds the number of time series.
+    /// Writes the metric of calls of the deprecated operation, by key. Only stored keys are
+    /// counted, which bounds the number of time series.
     pub(crate) fn expose_deprecated_calls(&self, exposition: &mut Exposition) {
         let cached_keys = self.cached_keys.read();
         let mut calls_by_key: Vec<(KeyId, u64)> = cached_keys
@@ -224,7 +228,7 @@ impl KeyRing {
     /// Saves the uses of keys that are not yet in the store. After an error, the next call saves
     /// them.
     pub(crate) async fn save_uses(&self) -> Result<(), StoreError> {
-        let unsaved_uses = self.unsaved_uses();
+        let unsaved_uses = self.find_unsaved_uses();
         if unsaved_uses.is_empty() {
             return Ok(());
         }
@@ -240,11 +244,11 @@ impl KeyRing {
     }
 
     /// Returns the last uses that are not yet in the store, one per key.
-    fn unsaved_uses(&self) -> Vec<UnsavedUse> {
+    fn find_unsaved_uses(&self) -> Vec<UnsavedUse> {
         let cached_keys = self.cached_keys.read();
         cached_keys
             .values()
-            .filter_map(|key| key.usage.unsaved_use(key.record.id))
+            .filter_map(|key| key.usage.find_unsaved_use(key.record.id))
             .collect()
     }
 }

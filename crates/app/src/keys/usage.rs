@@ -9,11 +9,15 @@ use jiff::Timestamp;
 use petstore_domain::{KeyId, KeyUse, rate_limit::Meter};
 use petstore_observe::metrics::Counter;
 
+/// The value of a time that has nothing to save.
+const UNSET: i64 = i64::MIN;
+
 /// The use of one key.
 pub(super) struct Usage {
-    /// The Unix time of the last use, in seconds; [`UNSET`] once it is saved.
+    /// The Unix time of the last use, in seconds. It is [`UNSET`] once it is saved.
     last_use: AtomicI64,
-    /// The Unix time of the last call of the deprecated operation, in seconds; [`UNSET`] once it is saved.
+    /// The Unix time of the last call of the deprecated operation, in seconds. It is [`UNSET`] once
+    /// it is saved.
     last_deprecated_call: AtomicI64,
     /// How often the key called the deprecated operation.
     pub(super) deprecated_calls: Counter,
@@ -21,8 +25,15 @@ pub(super) struct Usage {
     pub(super) meter: Meter,
 }
 
-/// The value of a time that has nothing to save.
-const UNSET: i64 = i64::MIN;
+/// The use of a key that is not yet in the store.
+pub(super) struct UnsavedUse {
+    id: KeyId,
+    /// The Unix time of the last use, or [`UNSET`].
+    used_second: i64,
+    /// The Unix time of the last call of the deprecated operation, or [`UNSET`].
+    called_second: i64,
+    usage: Arc<Usage>,
+}
 
 impl Default for Usage {
     fn default() -> Self {
@@ -48,7 +59,7 @@ impl Usage {
     }
 
     /// Returns the unsaved use of this key, if there is any. `id` is the id of the key.
-    pub(super) fn unsaved_use(self: &Arc<Self>, id: KeyId) -> Option<UnsavedUse> {
+    pub(super) fn find_unsaved_use(self: &Arc<Self>, id: KeyId) -> Option<UnsavedUse> {
         let used_second = self.last_use.load(Relaxed);
         let called_second = self.last_deprecated_call.load(Relaxed);
         if used_second == UNSET && called_second == UNSET {
@@ -73,22 +84,12 @@ fn advance(latest_second: &AtomicI64, time: Timestamp) {
     }
 }
 
-/// The use of a key that is not yet in the store.
-pub(super) struct UnsavedUse {
-    id: KeyId,
-    /// The Unix time of the last use, or [`UNSET`].
-    used_second: i64,
-    /// The Unix time of the last call of the deprecated operation, or [`UNSET`].
-    called_second: i64,
-    usage: Arc<Usage>,
-}
-
 impl UnsavedUse {
     /// Converts the use into the form that a store saves. Returns `None` if the time of the use is
     /// out of range.
     pub(super) fn to_key_use(&self) -> Option<KeyUse> {
-        // Each deprecated call is recorded as a use first. If a save came in between, only the call is
-        // unsaved. It counts as a use.
+        // Each deprecated call is recorded as a use first. If a save came in between, only the call
+        // is unsaved. The call then counts as a use.
         let used_second = self.used_second.max(self.called_second);
         Some(KeyUse {
             id: self.id,

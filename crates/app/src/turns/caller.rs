@@ -2,7 +2,8 @@
 
 use petstore_domain::{StaffId, client::ClientAddress};
 
-/// The identity of a sender of requests, for fair queueing. Each caller has its own limits and its own queue.
+/// The identity of a sender of requests, for fair queueing. Each caller has its own limits and its
+/// own queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Caller {
     /// A browser in which this member has signed in before.
@@ -21,6 +22,7 @@ impl From<Option<ClientAddress>> for Caller {
 }
 
 impl Caller {
+    /// Whether the caller is a known browser.
     pub(super) fn is_known(self) -> bool {
         matches!(self, Self::Known(_))
     }

@@ -15,13 +15,13 @@ pub struct TurnLimits {
     pub waiting: usize,
     /// The maximum number of waiting requests of one caller.
     pub waiting_of_caller: usize,
-    /// The maximum number of waiting requests of [`Caller::Shared`](super::Caller::Shared), which stands
-    /// for many clients.
+    /// The maximum number of waiting requests of [`Caller::Shared`](super::Caller::Shared), which
+    /// stands for many clients.
     pub waiting_of_shared: usize,
     /// How long a request waits for a turn at most.
     pub wait: Duration,
-    /// How long a turn counts against its caller: at least this long, and at most twice as long. With zero,
-    /// past turns do not count, and callers have turns in the order of their arrival.
+    /// How long a turn counts against its caller: at least this long, and at most twice as long.
+    /// With zero, past turns do not count, and callers have turns in the order of their arrival.
     pub memory: Duration,
 }
 

@@ -46,10 +46,10 @@ impl Turns {
         })
     }
 
-    /// Waits for a turn. Fails immediately if too many requests are waiting.
+    /// Waits for a turn of the caller.
     ///
-    /// Fails later if the wait times out, or if a caller that was served less takes the place in
-    /// the queue.
+    /// Fails at once if too many requests wait. Fails later if the wait times out, or if another
+    /// caller, which was served less, takes the place of this request in the queue.
     pub async fn take(self: &Arc<Self>, caller: Caller) -> Result<Turn, NoTurn> {
         let caller = caller.of_site();
         let now = self.clock.instant();
@@ -66,7 +66,7 @@ impl Turns {
         };
         match timeout(self.limits.wait, assigned_turn).await {
             // The sender is dropped if another request takes the place of this one in the queue.
-            Ok(turn) => turn.map_err(|_| NoTurn::Full),
+            Ok(turn) => turn.map_err(|_displaced| NoTurn::Full),
             Err(_elapsed) => Err(NoTurn::Late),
         }
     }
@@ -74,8 +74,8 @@ impl Turns {
     /// Starts turns for waiting requests while turns are free.
     fn start_waiting(self: &Arc<Self>) {
         loop {
-            // Release the lock before sending the turn. If the client has just disconnected, the turn is
-            // dropped here, and its `drop` takes the lock again.
+            // Release the lock before sending the turn. If the client has just disconnected, the
+            // turn is dropped here, and its `drop` takes the lock again.
             let next = self.queues.lock().begin_next(self.clock.instant());
             let Some(next) = next else { return };
             let turn = Turn {

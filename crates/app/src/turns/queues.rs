@@ -17,10 +17,10 @@ use super::{
 /// Which limit a turn counts against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TurnKind {
-    /// The turns that all callers share.
-    Shared,
-    /// The additional turns that are reserved for known browsers.
-    KnownOnly,
+    /// One of the turns that all callers share.
+    General,
+    /// One of the additional turns that are reserved for known browsers.
+    Reserved,
 }
 
 /// A waiting request whose turn begins now.
@@ -36,10 +36,10 @@ pub(super) struct Queues<T> {
     limits: TurnLimits,
     /// The number of turns in progress of each caller that has any.
     turns_by_caller: HashMap<Caller, usize>,
-    /// The number of turns in progress of the kind [`TurnKind::Shared`].
-    shared_turns: usize,
-    /// The number of turns in progress of the kind [`TurnKind::KnownOnly`].
-    known_only_turns: usize,
+    /// The number of turns in progress of the kind [`TurnKind::General`].
+    general_turns: usize,
+    /// The number of turns in progress of the kind [`TurnKind::Reserved`].
+    reserved_turns: usize,
     /// The waiting callers, each with its queue. Of callers that were served equally often, the
     /// first one is next.
     callers: VecDeque<CallerQueue<T>>,
@@ -58,8 +58,8 @@ impl<T> Queues<T> {
         Self {
             limits,
             turns_by_caller: HashMap::new(),
-            shared_turns: 0,
-            known_only_turns: 0,
+            general_turns: 0,
+            reserved_turns: 0,
             callers: VecDeque::new(),
             served: Served::new(limits.memory, now),
         }
@@ -70,10 +70,10 @@ impl<T> Queues<T> {
     /// The caller overtakes nobody: a free turn goes to a waiting request first, so while a turn is
     /// free, no waiting request could have it.
     pub(super) fn try_begin(&mut self, caller: Caller, now: Instant) -> Option<TurnKind> {
-        let kind = self.free_turn(caller)?;
+        let kind = self.find_free_turn(caller)?;
         match kind {
-            TurnKind::Shared => self.shared_turns += 1,
-            TurnKind::KnownOnly => self.known_only_turns += 1,
+            TurnKind::General => self.general_turns += 1,
+            TurnKind::Reserved => self.reserved_turns += 1,
         }
         *self.turns_by_caller.entry(caller).or_default() += 1;
         self.served.count(caller, now);
@@ -83,8 +83,8 @@ impl<T> Queues<T> {
     /// Ends a turn of the caller.
     pub(super) fn end(&mut self, caller: Caller, kind: TurnKind) {
         match kind {
-            TurnKind::Shared => self.shared_turns -= 1,
-            TurnKind::KnownOnly => self.known_only_turns -= 1,
+            TurnKind::General => self.general_turns -= 1,
+            TurnKind::Reserved => self.reserved_turns -= 1,
         }
         if let Some(turns) = self.turns_by_caller.get_mut(&caller) {
             *turns -= 1;
@@ -95,27 +95,24 @@ impl<T> Queues<T> {
     }
 
     /// Returns the kind of turn that the caller could begin now, if any.
-    fn free_turn(&self, caller: Caller) -> Option<TurnKind> {
-        let own_turns = self
-            .turns_by_caller
-            .get(&caller)
-            .copied()
-            .unwrap_or_default();
-        if own_turns >= self.limits.turns_of_caller {
-            None
-        } else if self.shared_turns < self.limits.turns {
-            Some(TurnKind::Shared)
-        } else if caller.is_known() && self.known_only_turns < self.limits.turns_of_known {
-            Some(TurnKind::KnownOnly)
-        } else {
-            None
+    fn find_free_turn(&self, caller: Caller) -> Option<TurnKind> {
+        let own_turns = self.turns_by_caller.get(&caller).copied();
+        if own_turns.unwrap_or(0) >= self.limits.turns_of_caller {
+            return None;
         }
+        if self.general_turns < self.limits.turns {
+            return Some(TurnKind::General);
+        }
+        if caller.is_known() && self.reserved_turns < self.limits.turns_of_known {
+            return Some(TurnKind::Reserved);
+        }
+        None
     }
 
     /// Appends a request to the queue of its caller, and returns the receiver of its turn.
     ///
-    /// If the queues are full, the request may displace another one. Fails if it may not, or if the
-    /// queue of its caller is full.
+    /// If the queues are full, the request may take the place of another one. Fails if it may not,
+    /// or if the queue of its caller is full.
     pub(super) fn enqueue(
         &mut self,
         caller: Caller,
@@ -132,9 +129,12 @@ impl<T> Queues<T> {
         if own_length >= max_length {
             return Err(NoTurn::Full);
         }
-        let is_full = !caller.is_known() && self.waiting() >= self.limits.waiting;
-        if is_full && !self.displace(caller, own_length) {
-            return Err(NoTurn::Full);
+        let is_full = !caller.is_known() && self.count_waiting() >= self.limits.waiting;
+        if is_full {
+            let has_room = self.make_room_for(caller, own_length);
+            if !has_room {
+                return Err(NoTurn::Full);
+            }
         }
 
         let (sender, receiver) = oneshot::channel();
@@ -152,11 +152,11 @@ impl<T> Queues<T> {
     /// fair. Returns whether a request was removed. `own_length` is the number of waiting requests
     /// of `caller`.
     ///
-    /// The victim is the stranger that was served most, and among equals the one with the longest
-    /// queue. It loses its last request if it was served more often than `caller`. It also loses it
-    /// if it was served equally often and its queue is longer, even when the new request is
-    /// counted.
-    fn displace(&mut self, caller: Caller, own_length: usize) -> bool {
+    /// The victim is the stranger that was served most. Among equals, this is the one with the
+    /// longest queue. The victim loses its last request if it was served more often than `caller`.
+    /// If both were served equally often, the victim loses its last request if its queue is longer
+    /// than the queue of `caller` with the new request.
+    fn make_room_for(&mut self, caller: Caller, own_length: usize) -> bool {
         let served = &self.served;
         let strangers = self
             .callers
@@ -175,9 +175,9 @@ impl<T> Queues<T> {
         true
     }
 
-    /// Returns the number of waiting requests that count against the limit: all except the requests
-    /// of known browsers.
-    pub(super) fn waiting(&self) -> usize {
+    /// Counts the waiting requests to which the limit applies: all except the requests of known
+    /// browsers.
+    pub(super) fn count_waiting(&self) -> usize {
         let strangers = self.callers.iter().filter(|queue| !queue.caller.is_known());
         strangers.map(|queue| queue.requests.len()).sum()
     }
@@ -198,7 +198,7 @@ impl<T> Queues<T> {
     pub(super) fn begin_next(&mut self, now: Instant) -> Option<NextRequest<T>> {
         self.remove_abandoned();
         let waiting = self.callers.iter().enumerate();
-        let ready = waiting.filter(|(_, queue)| self.free_turn(queue.caller).is_some());
+        let ready = waiting.filter(|(_, queue)| self.find_free_turn(queue.caller).is_some());
         let (index, _) = ready.min_by_key(|(_, queue)| self.served.turns(queue.caller))?;
 
         let mut queue = self.callers.remove(index)?;
@@ -217,13 +217,13 @@ impl<T> Queues<T> {
 
     /// Returns how many recent turns the caller has had.
     #[cfg(test)]
-    pub(super) fn served(&self, caller: Caller) -> usize {
+    pub(super) fn count_served(&self, caller: Caller) -> usize {
         self.served.turns(caller)
     }
 
     /// Returns the number of turns in progress.
     #[cfg(test)]
-    pub(super) fn in_progress(&self) -> usize {
-        self.shared_turns + self.known_only_turns
+    pub(super) fn count_in_progress(&self) -> usize {
+        self.general_turns + self.reserved_turns
     }
 }

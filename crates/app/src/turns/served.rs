@@ -8,12 +8,12 @@ use std::{
 
 use super::caller::Caller;
 
-/// The maximum number of callers in one period, which bounds the memory. If there are more, a new period
-/// begins early.
+/// The maximum number of callers in one period, which bounds the memory. If there are more, a new
+/// period begins early.
 pub(super) const MAX_CALLERS: usize = 16_384;
 
-/// The numbers of turns that callers have had in the current period and in the previous one. With two
-/// periods, a turn is remembered for at least one period and at most two.
+/// The numbers of turns that callers have had in the current period and in the previous one. With
+/// two periods, a turn is remembered for at least one period and at most two.
 pub(super) struct Served {
     period: Duration,
     period_start: Instant,
@@ -46,14 +46,15 @@ impl Served {
         current_count.unwrap_or_default() + previous_count.unwrap_or_default()
     }
 
-    /// Begins a new period if the current one is over, or has [`MAX_CALLERS`]. Forgets the turns
-    /// before it.
+    /// Begins a new period if the current one is over, or has [`MAX_CALLERS`]. The current period
+    /// becomes the previous one, and the turns before it are forgotten.
     pub(super) fn rotate(&mut self, now: Instant) {
         let age = now.saturating_duration_since(self.period_start);
         if age < self.period && self.current_turns.len() < MAX_CALLERS {
             return;
         }
         self.previous_turns = mem::take(&mut self.current_turns);
+        // Nobody has called this for a whole period, so the turns are too old to count.
         if age >= 2 * self.period {
             self.previous_turns.clear();
         }

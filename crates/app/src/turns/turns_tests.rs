@@ -1,6 +1,7 @@
 //! Crowds that wait for turns.
 
 use std::{
+    collections::VecDeque,
     net::IpAddr,
     sync::Arc,
     task::Poll,
@@ -15,6 +16,7 @@ use tokio::task::unconstrained;
 
 use super::{Caller, NoTurn, Turn, TurnLimits, Turns, served::MAX_CALLERS};
 
+/// The limits of most tests: one turn at a time.
 const LIMITS: TurnLimits = TurnLimits {
     turns: 1,
     turns_of_known: 0,
@@ -26,7 +28,7 @@ const LIMITS: TurnLimits = TurnLimits {
     memory: Duration::from_secs(30),
 };
 
-/// The limits of the provider, with fewer turns.
+/// The limits of the requests to the identity provider, with fewer turns.
 const PROVIDER: TurnLimits = TurnLimits {
     turns: 6,
     turns_of_known: 2,
@@ -35,6 +37,7 @@ const PROVIDER: TurnLimits = TurnLimits {
     ..LIMITS
 };
 
+/// A request that waits for a turn.
 type Waiting = BoxFuture<'static, Result<Turn, NoTurn>>;
 
 /// A clock that moves when a test moves it.
@@ -70,8 +73,8 @@ fn member(id: i64) -> Caller {
     Caller::Known(StaffId(id))
 }
 
-/// Starts a request that must wait, and returns its future, which was polled once. It is unconstrained,
-/// because tokio otherwise lets a task make only 128 steps in a row.
+/// Starts a request that must wait, and returns its future, which was polled once. It is
+/// unconstrained, because tokio otherwise lets a task make only 128 steps in a row.
 async fn wait(turns: &Arc<Turns>, caller: Caller) -> Waiting {
     let turns = Arc::clone(turns);
     let mut waiting = unconstrained(async move { turns.take(caller).await }).boxed();
@@ -92,6 +95,17 @@ async fn begun_turn(waiting: &mut Waiting) -> Turn {
     turn
 }
 
+/// Removes the first request whose turn has begun, and returns its turn.
+async fn remove_begun(waiting: &mut Vec<Waiting>) -> Turn {
+    for index in 0..waiting.len() {
+        if let Poll::Ready(result) = poll!(&mut waiting[index]) {
+            drop(waiting.remove(index));
+            return result.unwrap();
+        }
+    }
+    panic!("no request has a turn")
+}
+
 #[tokio::test]
 async fn a_newcomer_is_served_before_512_addresses_that_come_back_after_a_turn() {
     let turns = new_turns(LIMITS);
@@ -107,10 +121,10 @@ async fn a_newcomer_is_served_before_512_addresses_that_come_back_after_a_turn()
         last = begun_turn(&mut request).await;
         further_requests.push(wait(&turns, stranger(index)).await);
     }
-    assert_eq!(turns.queues.lock().waiting(), 512);
+    assert_eq!(turns.queues.lock().count_waiting(), 512);
 
     let mut newcomer = wait(&turns, stranger(1_000)).await;
-    assert_eq!(turns.queues.lock().waiting(), 512);
+    assert_eq!(turns.queues.lock().count_waiting(), 512);
     drop(last);
     drop(begun_turn(&mut newcomer).await);
     let mut displaced = 0;
@@ -122,36 +136,37 @@ async fn a_newcomer_is_served_before_512_addresses_that_come_back_after_a_turn()
 
 #[tokio::test]
 async fn a_newcomer_is_served_before_11_addresses_that_hold_two_turns_each_at_the_provider() {
+    /// The number of addresses that together take all turns.
+    const FIRST: usize = PROVIDER.turns / PROVIDER.turns_of_caller;
+    const ADDRESSES: usize = 11;
+
     let turns = new_turns(PROVIDER);
-    let mut held = Vec::new();
-    for number in 0..3 {
-        held.push(turns.take(stranger(number)).await.unwrap());
-        held.push(turns.take(stranger(number)).await.unwrap());
-    }
-    let mut waiting = Vec::new();
-    for number in 3..11 {
-        waiting.push(wait(&turns, stranger(number)).await);
-        waiting.push(wait(&turns, stranger(number)).await);
-    }
-    // Each of the eleven addresses has been served, and immediately sends another request.
-    for number in 0..3 {
-        waiting.push(wait(&turns, stranger(number)).await);
-    }
-    for _ in 0..8 {
-        held.remove(0);
-        for index in 0..waiting.len() {
-            if let Poll::Ready(Ok(turn)) = poll!(&mut waiting[index]) {
-                held.push(turn);
-                drop(waiting.remove(index));
-                break;
-            }
+    let mut held = VecDeque::new();
+    for number in 0..FIRST {
+        for _ in 0..PROVIDER.turns_of_caller {
+            held.push_back(turns.take(stranger(number)).await.unwrap());
         }
     }
-    for number in 3..11 {
+    let mut waiting = Vec::new();
+    for number in FIRST..ADDRESSES {
+        waiting.push(wait(&turns, stranger(number)).await);
         waiting.push(wait(&turns, stranger(number)).await);
     }
-    let mut newcomer = wait(&turns, stranger(11)).await;
-    held.remove(0);
+    for number in 0..FIRST {
+        waiting.push(wait(&turns, stranger(number)).await);
+    }
+    // Whenever a turn ends, one of the waiting addresses has its first turn.
+    for _ in FIRST..ADDRESSES {
+        drop(held.pop_front());
+        held.push_back(remove_begun(&mut waiting).await);
+    }
+    for number in FIRST..ADDRESSES {
+        waiting.push(wait(&turns, stranger(number)).await);
+    }
+
+    // Now all addresses have been served, and wait with another request.
+    let mut newcomer = wait(&turns, stranger(ADDRESSES)).await;
+    drop(held.pop_front());
     drop(begun_turn(&mut newcomer).await);
 }
 
@@ -203,7 +218,7 @@ async fn an_address_may_wait_with_few_requests_and_the_queue_is_bounded() {
     }
     // A newcomer takes the place of the last request of an address with the longest queue.
     let _newcomer = wait(&turns, stranger(1_001)).await;
-    assert_eq!(turns.queues.lock().waiting(), LIMITS.waiting);
+    assert_eq!(turns.queues.lock().count_waiting(), LIMITS.waiting);
     let mut displaced = 0;
     for request in &mut waiting {
         displaced += usize::from(matches!(poll!(request), Poll::Ready(Err(_))));
@@ -231,7 +246,7 @@ async fn a_turn_counts_for_a_minute_at_most_and_the_numbers_of_callers_are_bound
     for number in 0..40_000 {
         drop(turns.take(stranger(number)).await);
     }
-    let served = |caller| turns.queues.lock().served(caller);
+    let served = |caller| turns.queues.lock().count_served(caller);
     assert_eq!(served(stranger(39_999)), 1);
     assert_eq!(served(stranger(40_000 - 2 * MAX_CALLERS - 1)), 0);
     *clock.0.lock() += Duration::from_mins(1);
@@ -269,7 +284,7 @@ async fn strangers_at_many_addresses_leave_turns_to_known_browsers() {
     held.push(begun_turn(&mut third).await);
     drop(held);
     drop(begun_turn(&mut next).await);
-    assert_eq!(turns.queues.lock().in_progress(), 0);
+    assert_eq!(turns.queues.lock().count_in_progress(), 0);
 }
 
 #[tokio::test]
@@ -284,7 +299,7 @@ async fn a_client_that_leaves_takes_no_turn_with_it() {
     drop(turn);
     drop(second);
     drop(begun_turn(&mut third).await);
-    assert_eq!(turns.queues.lock().in_progress(), 0);
+    assert_eq!(turns.queues.lock().count_in_progress(), 0);
     assert!(turns.take(stranger(5)).await.is_ok());
 }
 
@@ -298,5 +313,5 @@ async fn a_request_that_waits_for_too_long_leaves_nothing() {
     assert_eq!(turns.take(stranger(2)).await.err(), Some(NoTurn::Late));
     drop(turn);
     assert!(turns.take(stranger(3)).await.is_ok());
-    assert_eq!(turns.queues.lock().waiting(), 0);
+    assert_eq!(turns.queues.lock().count_waiting(), 0);
 }

@@ -125,7 +125,7 @@ async fn five_days_of_failures_disable_and_from_now_leaves_a_gap_that_the_receiv
     receiver.respond_with(204);
     let last = shop.store.journal_state().await.unwrap().last;
     let (_, enable) = disabled
-        .enable(RestartPoint::From(last), shop.clock.now())
+        .enable(RestartPoint::After(last), shop.clock.now())
         .unwrap();
     shop.write(enable).await;
     shop.add_pet().await;

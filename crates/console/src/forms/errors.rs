@@ -23,7 +23,7 @@ struct FieldError {
 }
 
 impl Errors {
-    /// Returns a single error of the form as a whole.
+    /// Returns the errors of a form with a single error, which is of the form as a whole.
     pub(crate) fn from_markup(message: Markup) -> Self {
         Self {
             general: Some(message),
@@ -31,12 +31,13 @@ impl Errors {
         }
     }
 
-    /// Returns a single error of the form as a whole, with this plain text.
+    /// Returns the errors of a form with a single error, which is of the form as a whole and has
+    /// this plain text.
     pub(crate) fn from_text(message: &str) -> Self {
         Self::from_markup(html! { (message) })
     }
 
-    /// Returns a single error of this field.
+    /// Returns the errors of a form with a single error, which is of this field.
     pub(crate) fn for_field(
         field: impl Into<Cow<'static, str>>,
         message: impl Into<String>,
@@ -54,8 +55,8 @@ impl Errors {
         });
     }
 
-    /// Returns the value of a result. If the result is an error, adds its message to this field,
-    /// and returns `None`.
+    /// Returns the value of a result. If the result is an error, adds its message as an error of
+    /// this field, and returns `None`.
     pub(crate) fn ok_or_add<T>(
         &mut self,
         field: &'static str,
@@ -88,7 +89,8 @@ impl Errors {
         self.by_field.is_empty() && self.general.is_none()
     }
 
-    /// Renders all errors, each with a link to its field. Renders nothing if there are none.
+    /// Renders all errors, with the extra link below them. Each error of a field is a link to the
+    /// field. Renders nothing if there are no errors.
     pub(crate) fn summary(&self) -> Markup {
         let link = html! {
             @if let Some((path, name)) = &self.link {

@@ -1,4 +1,5 @@
-//! Parses what people type into forms. An error is the message for the person.
+//! Parses what people type into forms. An error is the message for the person, in the language of
+//! the request.
 
 use jiff::{SignedDuration, Timestamp, ToSpan, civil::Date};
 use petstore_domain::{
@@ -16,6 +17,15 @@ use crate::{
     markup,
     visit::{Form, Visit},
 };
+
+/// The name of the input for the last day of a reservation.
+pub(crate) const RESERVATION_END: &str = "until";
+
+/// The hidden field with the browser's UTC offset in minutes, for [`RESERVATION_END`]. The offset
+/// is what JavaScript returns: positive if local time is behind UTC.
+pub(crate) const RESERVATION_END_OFFSET: &str = "until-offset";
+
+const MINUTES_PER_DAY: i64 = 24 * 60;
 
 /// Parses the id of an animal or an order as people write it: `7`, `#7` or `No. 7`.
 pub(crate) fn parse_id(typed_text: &str) -> Option<i64> {
@@ -103,13 +113,19 @@ pub(crate) fn parse_listing(typed_text: &str) -> Result<bool, String> {
 
 /// Parses an animal's name, which must have a visible character. The API also accepts empty names.
 pub(crate) fn parse_name(typed_text: &str) -> Result<PetName, String> {
-    if typed_text.contains('\0') {
-        return Err(texts().not_in_text.to_owned());
-    }
+    reject_zero_character(typed_text)?;
     if !markup::is_visible(typed_text) {
         return Err(texts().name_missing.to_owned());
     }
     PetName::new(typed_text.to_owned()).ok_or_else(|| texts().name_too_long.to_owned())
+}
+
+/// Rejects a text with U+0000, which PostgreSQL cannot store.
+fn reject_zero_character(typed_text: &str) -> Result<(), String> {
+    if typed_text.contains('\0') {
+        return Err(texts().not_in_text.to_owned());
+    }
+    Ok(())
 }
 
 /// Parses a category's label, which must have a visible character. The API also accepts labels
@@ -130,9 +146,7 @@ pub(crate) fn parse_optional_text<const MAX: usize>(
     if typed_text.is_empty() {
         return Ok(None);
     }
-    if typed_text.contains('\0') {
-        return Err(texts().not_in_text.to_owned());
-    }
+    reject_zero_character(typed_text)?;
     // Browsers submit CR LF, which must not count as two characters against the length limit.
     match Text::new(typed_text.replace("\r\n", "\n")) {
         Some(text) => Ok(Some(text)),
@@ -177,9 +191,7 @@ pub(crate) fn parse_price(
 
 /// Parses a customer's contact details. An empty input means no contact.
 pub(crate) fn parse_contact(typed_text: &str) -> Result<Option<Contact>, String> {
-    if typed_text.contains('\0') {
-        return Err(texts().not_in_text.to_owned());
-    }
+    reject_zero_character(typed_text)?;
     if typed_text.is_empty() {
         return Ok(None);
     }
@@ -198,7 +210,7 @@ pub(crate) fn parse_withdrawal_reason(typed_text: &str) -> Result<WithdrawalReas
 
 /// Parses the last day of a reservation in a form, and returns the end of that day in the store's
 /// time zone. Fails unless the end is in the future, and at most [`Order::LONGEST_RESERVATION`]
-/// away.
+/// after the request.
 ///
 /// If the store has no time zone, the browser's UTC offset applies, which the page's script
 /// submits. `visit` is needed only for the time of the request, and for the store's time zone.
@@ -218,18 +230,14 @@ pub(crate) fn parse_reservation_end(form: &Form, visit: &Visit<'_>) -> Result<Ti
 
 /// Parses the last day of a reservation, which browsers submit in the form `2026-01-31`.
 fn day_of_form(form: &Form) -> Option<Date> {
-    form.get("until").parse().ok()
+    form.get(RESERVATION_END).parse().ok()
 }
 
-const MINUTES_PER_DAY: i64 = 24 * 60;
-
-/// Returns the end of the day in a form, in the browser's time zone; `None` if the form has no
-/// valid day. An invalid UTC offset counts as 0.
-///
-/// The offset is what JavaScript returns: positive if local time is behind UTC.
+/// Returns the end of the day in a form, in the browser's time zone. Returns `None` if the form has
+/// no valid day. An invalid UTC offset counts as 0.
 fn end_of_day_in_browser_zone(form: &Form) -> Option<Timestamp> {
     let end_in_utc = StoreTimeZone::default().end_of_day(day_of_form(form)?)?;
-    let offset_minutes = match form.integer("until-offset") {
+    let offset_minutes = match form.integer(RESERVATION_END_OFFSET) {
         Some(minutes) if (-MINUTES_PER_DAY..=MINUTES_PER_DAY).contains(&minutes) => minutes,
         _ => 0,
     };

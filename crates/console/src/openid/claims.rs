@@ -25,7 +25,9 @@ const LOGOUT_EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
 
 /// The claims of a logout token, which names a person, a session at the provider, or both.
 pub(crate) struct Logout {
+    /// The person (`sub`), if the token names one.
     pub identity: Option<Identity>,
+    /// The id of the session at the provider (`sid`), if the token names one.
     pub session: Option<String>,
     /// The id of the token (`jti`), which is accepted only once.
     pub id: String,
@@ -87,7 +89,7 @@ impl TryFrom<NumberOrText> for NumericDate {
     }
 }
 
-/// Returns an `Err` because the provider's response is invalid for this reason.
+/// Returns the failure of a response that is invalid for this reason, as an `Err` of any type.
 pub(super) fn invalid<T>(reason: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::Invalid(reason.into()))
 }
@@ -114,11 +116,11 @@ impl Claims {
     /// `aud` must contain the client. `azp`, which is required if `aud` has several values, must be
     /// the client.
     fn check_audience(&self, client_id: &str) -> Result<(), Failure> {
-        let token_audiences = audiences(&self.aud);
-        check_audiences(token_audiences, client_id)?;
+        let audiences = list_audiences(&self.aud);
+        require_client(audiences, client_id)?;
         let is_for_other_client = match &self.azp {
             Some(authorized_party) => authorized_party != client_id,
-            None => token_audiences.len() > 1,
+            None => audiences.len() > 1,
         };
         if is_for_other_client {
             return invalid("the token was made for another client (azp)");
@@ -207,7 +209,7 @@ pub(super) fn check_issuer(
 }
 
 /// Returns the audiences in an `aud` claim, which is an array or a single value.
-fn audiences(claim: &Value) -> &[Value] {
+fn list_audiences(claim: &Value) -> &[Value] {
     match claim {
         Value::Array(audiences) => audiences,
         audience => slice::from_ref(audience),
@@ -215,7 +217,7 @@ fn audiences(claim: &Value) -> &[Value] {
 }
 
 /// Checks that this client is among the audiences.
-fn check_audiences(audiences: &[Value], client_id: &str) -> Result<(), Failure> {
+fn require_client(audiences: &[Value], client_id: &str) -> Result<(), Failure> {
     if audiences.iter().any(|audience| audience == client_id) {
         return Ok(());
     }
@@ -238,7 +240,7 @@ pub(super) fn parse_userinfo(
         settings.issuer.as_str(),
     )?;
     let audience = claims.get("aud").unwrap_or(&Value::Null);
-    check_audiences(audiences(audience), &settings.client_id)?;
+    require_client(list_audiences(audience), &settings.client_id)?;
     Ok(claims)
 }
 
@@ -250,10 +252,9 @@ pub(super) fn parse_logout(
     now: Timestamp,
 ) -> Result<Logout, Failure> {
     let claims = Claims::parse(token, settings, now)?;
-    let logout_event = claims.events.get(LOGOUT_EVENT);
-    if !logout_event.is_some_and(Value::is_object) {
+    let Some(Value::Object(_)) = claims.events.get(LOGOUT_EVENT) else {
         return invalid("the token ends no session (events)");
-    }
+    };
     if claims.nonce.is_some() {
         return invalid("the token is an ID token, not a logout token (nonce)");
     }

@@ -1,4 +1,4 @@
-//! The reasons why a sign-in at the provider fails.
+//! The reasons why a sign-in at the provider fails, for the log.
 
 /// The reason why a sign-in at the provider failed. The texts are for the log.
 #[derive(Debug, Clone, thiserror::Error)]

@@ -15,7 +15,7 @@ use hyper::{
 use petstore_domain::Networks;
 use petstore_observe::log::error_chain;
 use petstore_system::{
-    addresses::{Lookups, Resolve, forbidden_reason},
+    addresses::{Resolve, SharedResolver, forbidden_reason},
     http_client::{BodyError, BodyLimits, Connection, FetchedResponse, RequestError},
     tls::{self, CertificateCheck},
 };
@@ -35,7 +35,7 @@ const MAX_RESPONSE_BYTES: usize = 256 << 10;
 /// The HTTP client for the provider.
 pub(super) struct Fetcher {
     issuer: Issuer,
-    lookups: Lookups,
+    resolver: SharedResolver,
     /// The TLS configuration; `None` if the system has no trusted root certificates.
     tls: Option<TlsConnector>,
     /// The time limit of a request, from resolving the host to the end of the response.
@@ -65,7 +65,7 @@ impl Content {
 }
 
 /// Whether the `Content-Type` of a response is `application/jwt` (RFC 7519, section 10.3.1).
-fn is_token(head: &response::Parts) -> bool {
+fn has_token_type(head: &response::Parts) -> bool {
     let Some(content_type) = head.headers.get(header::CONTENT_TYPE) else {
         return false;
     };
@@ -90,7 +90,7 @@ fn content_of_response(url: &Url, response: FetchedResponse) -> Result<Content, 
     }
     match response.body {
         Ok(body) => Ok(Content {
-            is_token: is_token(&response.head),
+            is_token: has_token_type(&response.head),
             body,
         }),
         Err(BodyError::TooLong) => Err(Failure::Invalid(format!(
@@ -117,7 +117,7 @@ impl Fetcher {
             .transpose()?;
         Ok(Self {
             issuer,
-            lookups: Lookups::new(resolver),
+            resolver: SharedResolver::new(resolver),
             tls,
             time_limit,
         })
@@ -247,7 +247,7 @@ impl Fetcher {
 
     /// Resolves the host of a URL to its addresses.
     async fn look_up(&self, url: &Url) -> Result<Vec<SocketAddr>, Failure> {
-        let result = self.lookups.addresses(url).await;
+        let result = self.resolver.resolve_url(url).await;
         result.map_err(|error| Failure::Unreachable(format!("{url}: {}", error_chain(&error))))
     }
 }

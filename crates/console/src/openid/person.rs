@@ -67,7 +67,8 @@ impl IdToken {
         {
             return invalid("the token is from before the person signed in (auth_time)");
         }
-        // A clock at the provider that is ahead must not make the authentication later than now.
+        // A time that is out of range counts as unknown. A clock at the provider that is ahead must
+        // not make the authentication later than now.
         let authenticated_at = claims
             .auth_time
             .and_then(|auth_time| Timestamp::from_second(auth_time.second).ok())
@@ -82,10 +83,10 @@ impl IdToken {
         })
     }
 
-    /// Whether userinfo may grant a higher role than the token. This is so if a rule for a higher
-    /// role depends on a claim that the token lacks.
+    /// Whether userinfo may grant a higher role than the token, because a rule for a higher role
+    /// depends on a claim that the token lacks.
     pub(super) fn lacks_role_claim(&self, settings: &ProviderSettings) -> bool {
-        let granted_role = granted_role(settings, &[&self.claims]);
+        let granted_role = highest_role(settings, &[&self.claims]);
         settings
             .roles
             .iter()
@@ -119,7 +120,7 @@ impl IdToken {
     ) -> Person {
         let mut all_claims = vec![&self.claims];
         all_claims.extend(userinfo);
-        let role = granted_role(settings, &all_claims);
+        let role = highest_role(settings, &all_claims);
 
         let mut names = collect_names(&all_claims);
         for claims in &all_claims {
@@ -142,7 +143,7 @@ impl IdToken {
 
 /// Returns the highest role that the operator's rules grant for any set in `all_claims`; `None` if
 /// no rule matches.
-fn granted_role(settings: &ProviderSettings, all_claims: &[&UserClaims]) -> Option<Role> {
+fn highest_role(settings: &ProviderSettings, all_claims: &[&UserClaims]) -> Option<Role> {
     settings
         .roles
         .iter()

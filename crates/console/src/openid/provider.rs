@@ -23,7 +23,7 @@ use super::{
     person::{IdToken, Person, UserClaims},
     settings::ProviderSettings,
     sign_in::SignIn,
-    signature::{parse_keys, verify},
+    signature::{Verification, parse_keys, verify},
 };
 
 /// The time limit of a request to the provider. A person waits for it, so it is short.
@@ -132,21 +132,21 @@ impl Provider {
         let metadata = self.metadata().await?;
         self.check_callback_issuer(&metadata, issuer)?;
         let url = self.parse_safe_url(&metadata.token_endpoint)?;
-        let form = sign_in.code_form(code, &self.settings, metadata.needs_secret_in_form());
+        let form = sign_in.build_code_form(code, &self.settings, metadata.needs_secret_in_form());
         let turn = self.turns.take(caller).await.map_err(turn_failure)?;
         let tokens: Tokens = self.fetcher.post_form(&url, form).await?;
         // Only a valid code gets here, so the further requests need no turn.
         drop(turn);
-        let content = self.verify_token(&tokens.id_token).await?;
-        let id_token = IdToken::parse(&content, &self.settings, &sign_in.nonce, now)?;
+        let payload = self.verify_token(&tokens.id_token).await?;
+        let id_token = IdToken::parse(&payload, &self.settings, &sign_in.nonce, now)?;
         let userinfo = self
             .fetch_missing_claims(&metadata, &id_token, &tokens)
             .await?;
         Ok(id_token.into_person(tokens.id_token, userinfo.as_ref(), &self.settings))
     }
 
-    /// Checks the `iss` parameter of a callback. A missing one is rejected only if the metadata
-    /// announces the parameter, because the provider must then send it.
+    /// Checks the `iss` parameter of a callback. It may be missing, unless the metadata announces
+    /// that the provider always sends it.
     fn check_callback_issuer(
         &self,
         metadata: &ProviderMetadata,
@@ -169,8 +169,8 @@ impl Provider {
     /// claim on which the role depends. Many providers send these claims only there.
     ///
     /// Returns `None` if nothing is missing, or if there is no such endpoint. If only the name is
-    /// missing, a failure to fetch the claims is logged and ignored. Claims about another person
-    /// are always rejected.
+    /// missing, a failure to fetch the claims is logged, and the result is `None`. Claims about
+    /// another person are always rejected.
     async fn fetch_missing_claims(
         &self,
         metadata: &ProviderMetadata,
@@ -213,8 +213,8 @@ impl Provider {
             return response.parse_json(&url);
         }
         let token = String::from_utf8_lossy(&response.body);
-        let content = self.verify_token(token.trim()).await?;
-        claims::parse_userinfo(&content, &self.settings)
+        let payload = self.verify_token(token.trim()).await?;
+        claims::parse_userinfo(&payload, &self.settings)
     }
 
     /// Verifies and parses a logout token. See [`claims::parse_logout`].
@@ -223,14 +223,15 @@ impl Provider {
         token: &str,
         now: Timestamp,
     ) -> Result<Logout, Failure> {
-        let content = self.verify_token(token).await?;
-        claims::parse_logout(&content, &self.settings, now)
+        let payload = self.verify_token(token).await?;
+        claims::parse_logout(&payload, &self.settings, now)
     }
 
     /// Returns the URL at which a browser signs out of the provider (OpenID Connect RP-Initiated
-    /// Logout 1.0, section 2). `None` if the provider does not support this, or if its metadata
-    /// cannot be fetched: the sign-out from the console must not depend on the provider. After the
-    /// sign-out at the provider, it redirects to `next_url`.
+    /// Logout 1.0, section 2). The provider then redirects the browser to `next_url`.
+    ///
+    /// Returns `None` if the provider does not support this. A failure to fetch its metadata also
+    /// gives `None`, because the sign-out from the console must not depend on the provider.
     ///
     /// `id_token` is the ID token of the sign-in, if the browser still has it. Some providers, such
     /// as Okta, require it.
@@ -251,13 +252,13 @@ impl Provider {
     /// the keys are fetched again, because the provider may have rotated them.
     async fn verify_token(&self, token: &str) -> Result<Vec<u8>, Failure> {
         let metadata = self.metadata().await?;
-        if let Some(content) = verify(token, &metadata.keys)? {
-            return Ok(content);
+        if let Verification::Valid(payload) = verify(token, &metadata.keys)? {
+            return Ok(payload);
         }
         let latest_metadata = self.metadata_after_unknown_key(&metadata).await?;
         match verify(token, &latest_metadata.keys)? {
-            Some(content) => Ok(content),
-            None => Err(Failure::Invalid(
+            Verification::Valid(payload) => Ok(payload),
+            Verification::KeyMayBeMissing => Err(Failure::Invalid(
                 "no key has the id of the token (kid), or has signed the token without an id"
                     .to_owned(),
             )),
@@ -274,8 +275,8 @@ impl Provider {
         }
     }
 
-    /// Returns the metadata to use after `old_metadata`, which lacks the key of a token: the cached
-    /// metadata if that is enough, and otherwise the metadata that is fetched now.
+    /// Returns the metadata to use in place of `old_metadata`, which lacks the key of a token. It
+    /// comes [from the cache](Self::cached_metadata_after), or is fetched now.
     async fn metadata_after_unknown_key(
         &self,
         old_metadata: &Arc<ProviderMetadata>,
@@ -286,10 +287,12 @@ impl Provider {
         }
     }
 
-    /// Returns the cached metadata if another caller has fetched it after `old_metadata`, or if the
-    /// provider [was asked recently](MetadataCache::was_asked_recently). In the latter case, the
-    /// result can be `old_metadata` itself: strangers can send tokens with invented key ids, which
-    /// must not flood the provider with requests. Returns `None` if the metadata must be fetched.
+    /// Returns the cached metadata if another caller has fetched it after `old_metadata`. Returns
+    /// `None` if the metadata must be fetched.
+    ///
+    /// If the provider [was asked recently](MetadataCache::was_asked_recently), returns the cached
+    /// metadata even if that is still `old_metadata`. Strangers can send tokens with invented key
+    /// ids, which must not flood the provider with requests.
     fn cached_metadata_after(
         &self,
         old_metadata: &Arc<ProviderMetadata>,

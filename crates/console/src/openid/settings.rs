@@ -20,7 +20,7 @@ impl FromStr for Issuer {
 
     /// Parses the URL of an issuer, such as `https://login.shop.example/realms/shop`.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        // An extra part is a query, a fragment, a user, or a character that the parser normalizes.
+        // An extra part is a query, a fragment, a user, or a character that the parser changes.
         let has_extra_part = text.contains(|character: char| {
             matches!(character, '?' | '#' | '@' | '\\') || character.is_whitespace()
         });
@@ -62,8 +62,8 @@ impl Issuer {
 
 /// The operator's settings for the provider.
 #[derive(Debug, Clone)]
-#[expect(missing_docs, reason = "self-explanatory names need no doc")]
 pub struct ProviderSettings {
+    /// The issuer URL, at which the service also finds the provider's metadata.
     pub issuer: Issuer,
     /// The id under which this service is registered at the provider.
     pub client_id: String,

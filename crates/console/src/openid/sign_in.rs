@@ -25,7 +25,7 @@ impl SignIn {
     /// Builds the form of the token request, which redeems a code. The secret of the client is in
     /// `Authorization`, or in the form if `needs_secret_in_form`. A public client, which has no
     /// secret, only sends its id in the form.
-    pub(super) fn code_form(
+    pub(super) fn build_code_form(
         &self,
         code: &str,
         settings: &ProviderSettings,

@@ -1,7 +1,7 @@
 //! Verifies signed tokens (RFC 7515) with the provider's public keys (RFC 7517).
 //!
-//! The key determines the possible algorithms, and the token only chooses among them. So tokens
-//! with the algorithm `none` or HS256 are never accepted.
+//! The key determines the possible algorithms, and the token only chooses among them. No public
+//! key supports `none` or HS256, so tokens with these algorithms are never accepted.
 
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use ring::signature::{
@@ -43,11 +43,11 @@ pub(super) struct Key {
 enum KeyKind {
     /// The modulus `n` and the exponent `e`.
     Rsa { n: Vec<u8>, e: Vec<u8> },
-    /// The uncompressed point on the curve.
+    /// An uncompressed point on the curve P-256. See [`point_on_curve`].
     P256(Vec<u8>),
-    /// The uncompressed point on the curve.
+    /// An uncompressed point on the curve P-384. See [`point_on_curve`].
     P384(Vec<u8>),
-    /// The point on the curve in the encoding of RFC 8032.
+    /// The point on the curve Ed25519, in the encoding of RFC 8032.
     Ed25519(Vec<u8>),
 }
 
@@ -61,6 +61,25 @@ struct TokenHeader {
     crit: Option<Value>,
 }
 
+/// A token in its compact form, split into its parts. Its signature is not verified yet.
+struct SignedToken<'t> {
+    header: TokenHeader,
+    /// The payload in base64url.
+    encoded_payload: &'t str,
+    /// What the signature covers: the encoded header and payload, with the dot between them.
+    signed_text: &'t str,
+    signature: Vec<u8>,
+}
+
+/// The outcome of [`verify`] for a well-formed token.
+pub(super) enum Verification {
+    /// The signature is valid. The token has this payload.
+    Valid(Vec<u8>),
+    /// The right key may be missing, because the provider may have rotated its keys. This is not a
+    /// failure yet: the caller can fetch the keys again.
+    KeyMayBeMissing,
+}
+
 /// Returns the keys in a key set that can verify tokens. Skips keys of other types and keys for
 /// other uses. Fails if there are more than [`MAX_KEYS`].
 pub(super) fn parse_keys(set: &KeySet) -> Result<Vec<Key>, Failure> {
@@ -71,16 +90,6 @@ pub(super) fn parse_keys(set: &KeySet) -> Result<Vec<Key>, Failure> {
         )));
     }
     Ok(set.keys.iter().filter_map(Key::from_jwk).collect())
-}
-
-/// A token in its compact form, split into its parts. Its signature is not verified yet.
-struct SignedToken<'t> {
-    header: TokenHeader,
-    /// The payload in base64url.
-    encoded_payload: &'t str,
-    /// What the signature covers: the encoded header and payload, with the dot between them.
-    signed_text: &'t str,
-    signature: Vec<u8>,
 }
 
 impl<'t> SignedToken<'t> {
@@ -110,28 +119,28 @@ impl<'t> SignedToken<'t> {
         })
     }
 
+    /// Returns the payload. The caller must have verified the signature.
     fn decode_payload(&self) -> Result<Vec<u8>, Failure> {
         decode(self.encoded_payload)
     }
 }
 
-/// Verifies the signature of a token with these keys, and returns its payload. Fails if the token
-/// is malformed, or if the keys with the token's key id did not sign it.
+/// Verifies the signature of a token with these keys. Fails if the token is malformed, or if it
+/// names a key that did not sign it.
 ///
-/// Returns `None` if the right key may be missing, because the provider may have rotated its keys.
-/// This is so if no key has the token's key id, and [the only possible key](only_possible_key) did
-/// not sign the token either.
-pub(super) fn verify(token: &str, keys: &[Key]) -> Result<Option<Vec<u8>>, Failure> {
+/// If no key has the token's key id, tries the [`only_possible_key`]. If this key has not signed
+/// the token either, the right key may be missing.
+pub(super) fn verify(token: &str, keys: &[Key]) -> Result<Verification, Failure> {
     let token = SignedToken::parse(token)?;
-    let keys_with_id = keys_with_id_of(&token.header, keys);
-    if keys_with_id.is_empty() {
+    let named_keys = keys_with_id_of(&token.header, keys);
+    if named_keys.is_empty() {
         return match only_possible_key(&token.header, keys) {
-            Some(key) if key.has_signed(&token) => token.decode_payload().map(Some),
-            _ => Ok(None),
+            Some(key) if key.has_signed(&token) => Ok(Verification::Valid(token.decode_payload()?)),
+            _ => Ok(Verification::KeyMayBeMissing),
         };
     }
-    if keys_with_id.iter().any(|key| key.has_signed(&token)) {
-        return token.decode_payload().map(Some);
+    if named_keys.iter().any(|key| key.has_signed(&token)) {
+        return Ok(Verification::Valid(token.decode_payload()?));
     }
     Err(invalid_token(
         "has no valid signature of the key that it names (kid), or its algorithm does not fit the key",
@@ -159,10 +168,11 @@ fn keys_with_id_of<'k>(header: &TokenHeader, keys: &'k [Key]) -> Vec<&'k Key> {
     keys.iter().filter(|key| key.id == header.kid).collect()
 }
 
-/// Returns the only key that can have signed a token whose key id no key has. The key must support
-/// the token's algorithm. It must not have an id, unless the token has none.
+/// Returns the key to try for a token that has no key id, or whose key id no key has. A key is
+/// possible if it supports the token's algorithm, and if the key or the token has no key id.
 ///
-/// Returns `None` if several keys are possible, because the choice would be a guess.
+/// Returns `None` unless exactly one key is possible, because a choice among several would be a
+/// guess.
 fn only_possible_key<'k>(header: &TokenHeader, keys: &'k [Key]) -> Option<&'k Key> {
     let mut possible_keys = Vec::new();
     for key in keys {
@@ -226,6 +236,7 @@ impl Key {
         let signature = &token.signature;
         let result = match &self.kind {
             KeyKind::Rsa { n, e } => {
+                // There are parameters, because the key supports the algorithm.
                 let Some(parameters) = rsa_parameters(algorithm) else {
                     return false;
                 };

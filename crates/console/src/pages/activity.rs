@@ -28,25 +28,47 @@ const ENTRIES_PER_PAGE: u32 = 50;
 /// a search for a rare entry would scan the whole trail in one request.
 const MAX_READS_PER_PAGE: usize = 4;
 
-/// The query parameters that filter the entries. Links to other pages of the search repeat them.
-const FILTER_PARAMETERS: [&str; 4] = ["since", "until", "animal", "type"];
+/// The query parameter with the first day of the search.
+const SINCE_PARAMETER: &str = "since";
 
-/// Builds the query for the first page of the search from the query parameters.
+/// The query parameter with the last day of the search.
+const UNTIL_PARAMETER: &str = "until";
+
+/// The query parameter with the number of an animal.
+const ANIMAL_PARAMETER: &str = "animal";
+
+/// The query parameter with the type of the entries.
+const TYPE_PARAMETER: &str = "type";
+
+/// The query parameter with the position after which the page begins.
+const AFTER_PARAMETER: &str = "after";
+
+/// The query parameters that filter the entries. Links to other pages of the search repeat them.
+const FILTER_PARAMETERS: [&str; 4] = [
+    SINCE_PARAMETER,
+    UNTIL_PARAMETER,
+    ANIMAL_PARAMETER,
+    TYPE_PARAMETER,
+];
+
+/// Parses the filters in the query parameters. Returns the query for the first page of the search.
 ///
 /// An invalid parameter is ignored.
 pub(super) fn parse_search(desk: &Desk<'_>) -> AuditQuery {
     let parameters = &desk.visit.query;
     let zone = desk.visit.facts.zone_of_days();
-    let first_day = parse_day(parameters, "since");
-    let last_day = parse_day(parameters, "until");
-    let subject = parameters.integer("animal").map(|id| JournalSubject {
-        kind: SubjectKind::Pet.into(),
-        id: Some(id),
-    });
+    let first_day = parse_day(parameters, SINCE_PARAMETER);
+    let last_day = parse_day(parameters, UNTIL_PARAMETER);
+    let searched_pet = parameters
+        .integer(ANIMAL_PARAMETER)
+        .map(|id| JournalSubject {
+            kind: SubjectKind::Pet.into(),
+            id: Some(id),
+        });
     AuditQuery {
-        subject,
+        subject: searched_pet,
         actor: None,
-        kind: AuditType::parse(parameters.get("type")),
+        kind: AuditType::parse(parameters.get(TYPE_PARAMETER)),
         since: first_day.and_then(|day| zone.start_of_day(day)),
         // `until` is exclusive, and the search includes the last day.
         until: last_day.and_then(|day| zone.start_of_next_day(day)),
@@ -56,7 +78,8 @@ pub(super) fn parse_search(desk: &Desk<'_>) -> AuditQuery {
     }
 }
 
-/// Parses a query parameter that holds a day, such as `2026-11-28`; `None` without a valid day.
+/// Parses a query parameter that holds a day, such as `2026-11-28`. Returns `None` if it holds no
+/// valid day.
 fn parse_day(parameters: &Form, name: &str) -> Option<Date> {
     parameters.get(name).parse().ok()
 }
@@ -77,7 +100,7 @@ fn page_path(position: AuditPosition, filters: &[(&str, &str)]) -> String {
     let AuditPosition { seq, act } = position;
     let after = format!("{seq}.{act}");
     let mut parameters = filters.to_vec();
-    parameters.push(("after", &after));
+    parameters.push((AFTER_PARAMETER, &after));
     link(ACTIVITY_PATH, &parameters)
 }
 
@@ -101,7 +124,7 @@ async fn load_page(desk: &Desk<'_>, mut query: AuditQuery) -> Result<AuditPage, 
 pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let parameters = &desk.visit.query;
     let mut query = parse_search(desk);
-    query.after = parse_position(parameters.get("after"));
+    query.after = parse_position(parameters.get(AFTER_PARAMETER));
     let is_later_page = query.after.is_some();
     let page = load_page(desk, query).await?;
     let references = References::load(desk, &page.entries).await?;
@@ -145,19 +168,27 @@ fn no_entries_card(has_more: bool) -> Markup {
     }
 }
 
-/// Renders the search form. Its inputs show the present filters.
-fn search_form(parameters: &Form) -> Markup {
-    let input = |id, label, kind| Input {
-        id,
+/// Returns an input of the search form, which shows the current value of its query parameter.
+fn search_input<'a>(parameters: &'a Form, name: &'a str, label: &'a str) -> Input<'a> {
+    Input {
+        id: name,
         label,
-        value: parameters.get(id),
-        kind,
+        value: parameters.get(name),
         ..Input::default()
-    };
-    let mut animal_input = input("animal", texts().animal_number, InputKind::Line);
-    if !parameters.get("animal").is_empty() && parameters.integer("animal").is_none() {
+    }
+}
+
+/// Renders the search form. Its inputs show the current filters.
+fn search_form(parameters: &Form) -> Markup {
+    let mut since_input = search_input(parameters, SINCE_PARAMETER, texts().since);
+    since_input.kind = InputKind::Date;
+    let mut until_input = search_input(parameters, UNTIL_PARAMETER, texts().up_to);
+    until_input.kind = InputKind::Date;
+    let mut animal_input = search_input(parameters, ANIMAL_PARAMETER, texts().animal_number);
+    if !animal_input.value.is_empty() && parameters.integer(ANIMAL_PARAMETER).is_none() {
         animal_input.error = Some(texts().number_invalid);
     }
+    let type_input = search_input(parameters, TYPE_PARAMETER, texts().what);
     let mut type_options = vec![("", texts().any_type.to_owned())];
     for audit_type in AuditType::all() {
         let type_name = audit_type.as_str();
@@ -165,10 +196,10 @@ fn search_form(parameters: &Form) -> Markup {
     }
     html! {
         form.card.row method="get" action=(ACTIVITY_PATH) role="search" {
-            (input("since", texts().since, InputKind::Date).show())
-            (input("until", texts().up_to, InputKind::Date).show())
+            (since_input.show())
+            (until_input.show())
             (animal_input.show())
-            (input("type", texts().what, InputKind::Line).show_dropdown(&type_options))
+            (type_input.show_dropdown(&type_options))
             button.main { (texts().find) }
         }
     }

@@ -27,10 +27,14 @@ pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         for entry in &page.entries {
             sheet.write_row(entry_row(entry));
         }
-        query.after = page.next_position;
-        if query.after.is_none() || !sheet.continue_unless_full(texts().export_cut) {
+        if page.next_position.is_none() {
             break;
         }
+        // A full sheet gets a last row, which says that entries are missing.
+        if !sheet.continue_unless_full(texts().export_cut) {
+            break;
+        }
+        query.after = page.next_position;
     }
     Ok(sheet.into_reply(desk, "activity"))
 }

@@ -24,13 +24,21 @@ pub(super) struct AuditPage {
     pub(super) next_position: Option<AuditPosition>,
 }
 
+/// A part of the changes of the notes on an animal.
+struct NoteChanges {
+    /// The matching changes, the newest first.
+    changes: Vec<JournalEntry>,
+    /// The position after which the next part begins; `None` if the animal has no older changes.
+    next_position: Option<AuditPosition>,
+}
+
 /// Reads a part of the audit trail that matches the query.
 pub(super) async fn list_entries(
     desk: &Desk<'_>,
     query: &AuditQuery,
 ) -> Result<AuditPage, StoreError> {
     let (mut entries, next_position) = desk.store().list_audit(query).await?;
-    let Some(pet) = searched_pet(query) else {
+    let Some(pet) = find_searched_pet(query) else {
         return Ok(AuditPage {
             entries,
             next_position,
@@ -39,33 +47,27 @@ pub(super) async fn list_entries(
     let note_changes = list_note_changes(desk, query, pet).await?;
     entries.extend(note_changes.changes.into_iter().map(AuditEntry::Change));
     entries.sort_by_key(|entry| Reverse(position_of(entry)));
-    // The two lists can end at different positions. The page ends at the newer one, which is the
-    // larger one, and the next call reads the older entries of both lists. `None` means that a list
-    // is complete, and is less than any position.
+    // The two lists can end at different positions. The page ends at the newer position, which is
+    // the larger one, and the next call reads the older entries of both lists. A complete list has
+    // `None`, which is less than any position.
     let end = next_position.max(note_changes.next_position);
-    entries.retain(|entry| end.is_none_or(|end| position_of(entry) >= end));
+    if let Some(end) = end {
+        entries.retain(|entry| position_of(entry) >= end);
+    }
     Ok(AuditPage {
         entries,
         next_position: end,
     })
 }
 
-/// Returns the animal that a query searches for; `None` if the query is for another subject or for
-/// all subjects.
-fn searched_pet(query: &AuditQuery) -> Option<PetId> {
+/// Returns the animal that a query searches for. Returns `None` if the query is for another subject
+/// or for all subjects.
+fn find_searched_pet(query: &AuditQuery) -> Option<PetId> {
     let subject = query.subject.as_ref()?;
     if subject.kind != SubjectKind::Pet {
         return None;
     }
     PetId::new(subject.id?)
-}
-
-/// A part of the changes of the notes on an animal.
-struct NoteChanges {
-    /// The matching changes, the newest first.
-    changes: Vec<JournalEntry>,
-    /// The position after which the next part begins; `None` if the animal has no older changes.
-    next_position: Option<AuditPosition>,
 }
 
 /// Reads a part of the changes of the notes on an animal that match the query.
@@ -80,27 +82,27 @@ async fn list_note_changes(
     if changes.len() >= MAX_READ_CHANGES as usize {
         next_position = changes.last().map(position_of_change);
     }
-    changes.retain(|change| change.subject.kind == SubjectKind::Note && matches(query, change));
+    changes.retain(|change| change.subject.kind == SubjectKind::Note && is_match(query, change));
     Ok(NoteChanges {
         changes,
         next_position,
     })
 }
 
-/// Returns the bound of `history` for the changes after this position of the audit trail. `history`
-/// reads the changes with numbers below the bound.
+/// Returns the bound with which `history` reads the changes after this position of the audit trail.
+/// These are the changes with numbers below the bound.
 fn history_bound(after: Option<AuditPosition>) -> i64 {
     match after {
         None => i64::MAX,
-        // The last page ended with an act. The change with the same number is older than the act,
-        // so it belongs to this page.
+        // The previous page ended with an act. The change with the same number is older than the
+        // act, so it belongs to this page.
         Some(AuditPosition { seq, act }) if act > 0 => seq.saturating_add(1),
         Some(AuditPosition { seq, .. }) => seq,
     }
 }
 
 /// Whether a change has the type and the time that the query asks for.
-fn matches(query: &AuditQuery, change: &JournalEntry) -> bool {
+fn is_match(query: &AuditQuery, change: &JournalEntry) -> bool {
     let has_type = match query.kind {
         Some(AuditType::Change(kind)) => change.kind == kind,
         Some(AuditType::Act(_)) => false,

@@ -1,5 +1,4 @@
-//! Renders the entries of the audit trail as a table, and returns the cells that the page and the
-//! export have in common.
+//! The table of the entries of the audit trail. Its [`EntryCells`] are also in the export.
 
 use std::{
     borrow::Cow,
@@ -15,13 +14,13 @@ use petstore_domain::{
 
 use super::{
     differences::show_differences,
-    history,
+    journal_changes,
     order_rows::{self, OrderRow},
     pet_schema::PetSchema,
 };
 use crate::prelude::*;
 
-/// The name of the detail that has the name of an act's subject, such as the name of an API key.
+/// The key of the detail with the name of an act's subject, such as the name of an API key.
 const NAME_DETAIL: &str = "name";
 
 /// The prefix of a detail with a former value: `before.kind` has the value that `kind` had before
@@ -46,7 +45,7 @@ impl References {
         let mut order_ids = Vec::new();
         for entry in entries {
             if let AuditEntry::Change(change) = entry {
-                category_ids.extend(history::categories_in(change));
+                category_ids.extend(journal_changes::categories_in(change));
             }
             let subject = subject_of(entry);
             if subject.kind == SubjectKind::Order {
@@ -62,9 +61,9 @@ impl References {
         })
     }
 
-    /// Returns the animal to which the subject of an entry belongs, if the subject is an order or a
-    /// note. Returns `None` for another subject, or if the animal no longer exists.
-    fn pet_of(&self, entry: &AuditEntry) -> Option<&StorePet> {
+    /// Finds the animal of the order or the note that is the subject of an entry. Returns `None`
+    /// for another subject, or if the animal no longer exists.
+    fn find_pet(&self, entry: &AuditEntry) -> Option<&StorePet> {
         let AuditEntry::Change(change) = entry else {
             return None;
         };
@@ -72,23 +71,56 @@ impl References {
         match subject.kind.value()? {
             SubjectKind::Note => self.pets_with_notes.get(&PetId::new(change.pet?)?),
             SubjectKind::Order => {
+                let order_id = subject.id?;
                 let mut rows = self.orders.iter();
-                let row = rows.find(|row| subject.id == Some(row.order.id.get()))?;
+                let row = rows.find(|row| row.order.id.get() == order_id)?;
                 row.pet.as_ref()
             }
             _ => None,
         }
     }
 
-    /// Returns the member of the staff who is the subject of an entry; `None` if the subject is
-    /// not a member.
-    fn member(&self, subject: &JournalSubject) -> Option<&StaffMember> {
+    /// Finds the member of the staff who is the subject of an entry. Returns `None` if the subject
+    /// is not a member.
+    fn find_member(&self, subject: &JournalSubject) -> Option<&StaffMember> {
         if subject.kind != SubjectKind::Staff {
             return None;
         }
-        self.staff
-            .iter()
-            .find(|member| subject.id == Some(member.id.0))
+        let member_id = subject.id?;
+        self.staff.iter().find(|member| member.id.0 == member_id)
+    }
+}
+
+/// The cells of an entry that both the page and the export show.
+pub(super) struct EntryCells<'a> {
+    pub(super) time: Timestamp,
+    pub(super) actor: &'a NamedActor,
+    /// The words for what happened.
+    pub(super) action: String,
+    pub(super) subject: &'a JournalSubject,
+}
+
+impl<'a> EntryCells<'a> {
+    /// Returns the cells of an entry.
+    pub(super) fn new(entry: &'a AuditEntry) -> Self {
+        let subject = subject_of(entry);
+        match entry {
+            AuditEntry::Change(change) => Self {
+                time: change.at,
+                actor: &change.actor,
+                action: match journal_changes::specific_wording(change) {
+                    Some(action) => action.to_owned(),
+                    None => wording::audit_type(change.kind.as_str()),
+                },
+                subject,
+            },
+            AuditEntry::Act { at, act, actor, .. } => Self {
+                time: *at,
+                actor,
+                action: wording::audit_type(act.kind.as_str()),
+                subject,
+            },
+        }
     }
 }
 
@@ -122,39 +154,6 @@ fn subject_of(entry: &AuditEntry) -> &JournalSubject {
     }
 }
 
-/// The cells of an entry that both the page and the export show.
-pub(super) struct EntryCells<'a> {
-    pub(super) time: Timestamp,
-    pub(super) actor: &'a NamedActor,
-    /// The words for what happened.
-    pub(super) action: String,
-    pub(super) subject: &'a JournalSubject,
-}
-
-impl<'a> EntryCells<'a> {
-    /// Returns the cells of an entry.
-    pub(super) fn new(entry: &'a AuditEntry) -> Self {
-        let subject = subject_of(entry);
-        match entry {
-            AuditEntry::Change(change) => Self {
-                time: change.at,
-                actor: &change.actor,
-                action: match history::specific_wording(change) {
-                    Some(action) => action.to_owned(),
-                    None => wording::audit_type(change.kind.as_str()),
-                },
-                subject,
-            },
-            AuditEntry::Act { at, act, actor, .. } => Self {
-                time: *at,
-                actor,
-                action: wording::audit_type(act.kind.as_str()),
-                subject,
-            },
-        }
-    }
-}
-
 /// Renders the table of the entries, one row for each.
 pub(super) fn entry_table(
     desk: &Desk<'_>,
@@ -176,8 +175,8 @@ pub(super) fn entry_table(
                 td data-label=(texts().who) { bdi { (wording::actor(cells.actor)) } }
                 td.first { (cells.action) }
                 td data-label=(texts().about) {
-                    (subject_link(cells.subject, references, history::pet_name(entry)))
-                    @if let Some(pet) = references.pet_of(entry) {
+                    (subject_link(cells.subject, references, journal_changes::name_after_change(entry)))
+                    @if let Some(pet) = references.find_pet(entry) {
                         ", "
                         a href={ "/animals/" (pet.id) } {
                             (markup::name(pet.name.as_str(), SHORT_LENGTH))
@@ -193,14 +192,15 @@ pub(super) fn entry_table(
 
 /// Renders the subject of an entry, as a link if the subject has a page.
 ///
-/// `pet_name` is the name that an animal had at the time of the entry. Without it, the link shows
-/// the type and the number of the subject, such as "Order 12".
+/// The label is the name of a member of the staff, or `pet_name`, the name that an animal had at
+/// the time of the entry. Without a name, the label is the type and the number of the subject, such
+/// as "Order 12".
 fn subject_link(
     subject: &JournalSubject,
     references: &References,
     pet_name: Option<String>,
 ) -> Markup {
-    if let Some(member) = references.member(subject) {
+    if let Some(member) = references.find_member(subject) {
         return html! { bdi { (member.name.as_str()) } };
     }
     let label = html! {
@@ -232,15 +232,17 @@ fn details_cell(desk: &Desk<'_>, entry: &AuditEntry, references: &References) ->
 
 /// Renders the details of an act, which are pairs of a name and a value.
 ///
-/// An act that changed something has the former values as well, after [`FORMER_VALUE_PREFIX`]. Of
-/// such an act, only the name of its subject and the differences are shown.
+/// The details of an act that changed something include the former values, whose names begin with
+/// [`FORMER_VALUE_PREFIX`]. Of such an act, only the name of its subject and the differences are
+/// shown.
 fn act_details(details: &[(Cow<'static, str>, String)]) -> Markup {
     let has_differences = details
         .iter()
         .any(|(name, _)| name.starts_with(FORMER_VALUE_PREFIX));
     html! {
         @for (name, value) in details {
-            @if !has_differences || name == NAME_DETAIL {
+            @let is_shown = name == NAME_DETAIL || !has_differences;
+            @if is_shown {
                 @let (label, words) = wording::detail(name, value);
                 div { (label) (window_texts().colon) (markup::text(&words, SHORT_LENGTH)) }
             }
@@ -254,16 +256,17 @@ fn act_details(details: &[(Cow<'static, str>, String)]) -> Markup {
 }
 
 /// Renders the detail with this name, which an act changed: its former value, an arrow, and its new
-/// value, which is empty if the act removed it.
+/// value. The new value is empty if the act removed the detail.
 fn changed_detail(
     details: &[(Cow<'static, str>, String)],
     changed_name: &str,
     former_value: &str,
 ) -> Markup {
-    let new_value = details
-        .iter()
-        .find(|(name, _)| name == changed_name)
-        .map_or("", |(_, value)| value);
+    let new_detail = details.iter().find(|(name, _)| name == changed_name);
+    let new_value = match new_detail {
+        Some((_, value)) => value.as_str(),
+        None => "",
+    };
     let (label, former_words) = wording::detail(changed_name, former_value);
     let (_, new_words) = wording::detail(changed_name, new_value);
     html! {

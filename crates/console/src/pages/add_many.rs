@@ -21,18 +21,21 @@ use super::{
 };
 use crate::{prelude::*, reply::Flash};
 
+/// The number of added animals in a preview that does not follow an addition.
+const NONE_ADDED: usize = 0;
+
 /// Handles `POST /add/preview`: shows the animals that the pasted lines would add, but adds
 /// nothing.
 pub(super) async fn preview(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let text = PastedText::read(desk, form).await?;
     let import = read_import(desk, &text, form).await?;
-    preview_lines(desk, &text, form, import).await
+    show_preview_or_form(desk, &text, form, import).await
 }
 
-/// Renders the preview of the pasted lines. Without lines, renders the form for new animals with an
+/// Shows the preview of the pasted lines. Without lines, shows the form for new animals with an
 /// error instead.
-async fn preview_lines(
+async fn show_preview_or_form(
     desk: &Desk<'_>,
     text: &PastedText,
     form: &Form,
@@ -43,13 +46,19 @@ async fn preview_lines(
     if import.pet_table.lines.is_empty() {
         return Ok(add_page(desk, form, import.schema(), &errors).into());
     }
-    let preview = ImportPreview {
+    let preview = preview_of(&import, form, NONE_ADDED);
+    Ok(show_preview(desk, &preview, &errors).into())
+}
+
+/// Returns what the preview of an import shows. `added_count` is the number of animals from earlier
+/// lines that were just added.
+fn preview_of<'p>(import: &'p Import, form: &'p Form, added_count: usize) -> ImportPreview<'p> {
+    ImportPreview {
         form,
         pet_table: &import.pet_table,
         schema: import.schema(),
-        added_count: 0,
-    };
-    Ok(show_preview(desk, &preview, &errors).into())
+        added_count,
+    }
 }
 
 /// Returns the error if the pasted text cannot be read as a table, or has no lines with animals.
@@ -76,17 +85,17 @@ pub(super) async fn add_many(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         ensure_birth_estimate_field(desk, import.fields).await?;
         import = read_import(desk, &text, form).await?;
     }
-    match add_commands(&import) {
+    match commands_for_import(&import) {
         Some(commands) => execute_import(desk, &import, commands).await,
-        None => preview_lines(desk, &text, form, import).await,
+        None => show_preview_or_form(desk, &text, form, import).await,
     }
 }
 
-/// Executes the commands of an import. If they fail, or if the member must confirm first that
-/// columns are left out, shows the preview again with an error.
+/// Executes the commands of an import.
 ///
-/// A long paste is added in several steps: if lines remain, the response is the preview of the next
-/// ones.
+/// Shows the preview again with an error if the commands fail, or if the member must first confirm
+/// that columns are left out. A long paste is added in several steps: if lines remain, the response
+/// is the preview of the next ones.
 async fn execute_import(
     desk: &Desk<'_>,
     import: &Import,
@@ -94,12 +103,7 @@ async fn execute_import(
 ) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let pet_table = &import.pet_table;
-    let preview = ImportPreview {
-        form,
-        pet_table,
-        schema: import.schema(),
-        added_count: 0,
-    };
+    let preview = preview_of(import, form, NONE_ADDED);
     if needs_confirmation(pet_table, form) {
         let errors = Errors::for_field(LEFT_OUT_INPUT, texts().leave_out_first);
         return Ok(show_preview(desk, &preview, &errors).into());
@@ -109,7 +113,7 @@ async fn execute_import(
         Ok(flash) => {
             desk.store().note_step(FirstStep::Import).await?;
             if pet_table.remaining_count > 0 {
-                preview_remaining_lines(desk, pet_table).await
+                show_next_preview(desk, pet_table).await
             } else {
                 Ok(redirect_to_added_pets(pet_table, flash))
             }
@@ -123,19 +127,21 @@ async fn execute_import(
 
 /// Whether the member must still confirm that columns with content are left out.
 ///
-/// The submitted confirmation is the sentence that the checkbox showed, with the headings of the
-/// columns. So it is not valid for other columns.
+/// The submitted confirmation is the sentence that the checkbox showed. The sentence has the
+/// headings of the columns, so a confirmation for other columns does not count.
 fn needs_confirmation(pet_table: &PetTable, form: &Form) -> bool {
     let left_out_headings = pet_table.left_out_headings();
-    let confirmation = texts().left_out(&left_out_headings);
-    !left_out_headings.is_empty() && form.raw(LEFT_OUT_INPUT) != confirmation
+    if left_out_headings.is_empty() {
+        return false;
+    }
+    form.raw(LEFT_OUT_INPUT) != texts().left_out(&left_out_headings)
 }
 
 /// Returns the commands that add the animals of all lines and the new categories.
 ///
 /// Returns `None` if a line or a column has an error, or if there are no lines. The lines without
 /// errors are not added either, so that the member can correct the paste as a whole.
-fn add_commands(import: &Import) -> Option<Vec<Command>> {
+fn commands_for_import(import: &Import) -> Option<Vec<Command>> {
     let pet_table = &import.pet_table;
     if pet_table.lines.is_empty() || !pet_table.column_errors.is_empty() {
         return None;
@@ -158,15 +164,12 @@ fn add_commands(import: &Import) -> Option<Vec<Command>> {
     Some(commands)
 }
 
-/// Renders the preview of the lines that follow the ones that were just added. The preview is shown
-/// even if it has no lines, because it reports how many animals were added.
+/// Shows the preview of the lines that follow the ones that were just added. It is shown even
+/// without lines, because it reports how many animals were added.
 ///
 /// The member's choices for the table stay the same: the meanings of the columns, whether the first
 /// line has headings, and the separator.
-async fn preview_remaining_lines(
-    desk: &Desk<'_>,
-    added_table: &PetTable,
-) -> Result<Reply, ApiError> {
+async fn show_next_preview(desk: &Desk<'_>, added_table: &PetTable) -> Result<Reply, ApiError> {
     let mut inputs = vec![(LINES_INPUT.to_owned(), added_table.remaining_text.clone())];
     for (name, value) in desk.visit.form.fields() {
         let is_table_choice = name.starts_with(COLUMN_INPUT_PREFIX)
@@ -180,20 +183,16 @@ async fn preview_remaining_lines(
     let text = PastedText::read(desk, &next_form).await?;
     let mut import = read_import(desk, &text, &next_form).await?;
     reject_taken_values(desk, &mut import.pet_table, &import.fields).await?;
-    let preview = ImportPreview {
-        form: &next_form,
-        pet_table: &import.pet_table,
-        schema: import.schema(),
-        added_count: added_table.lines.len(),
-    };
+    let preview = preview_of(&import, &next_form, added_table.lines.len());
     let errors = errors_of_text(&text, &import.pet_table);
     Ok(show_preview(desk, &preview, &errors).into())
 }
 
 /// Redirects to the page of the added animal, or to the list if several animals were added.
 fn redirect_to_added_pets(pet_table: &PetTable, flash: Flash) -> Reply {
-    // The code for exactly one added animal, whose number is `flash.id`.
-    if flash.code == "added" {
+    // This code means exactly one added animal, whose number is `flash.id`.
+    let has_added_one = flash.code == "added";
+    if has_added_one {
         return Reply::Redirect(format!("/animals/{}", flash.id), Some(flash));
     }
     let has_sold_pet = pet_table.lines.iter().any(|line| {
@@ -212,11 +211,11 @@ fn redirect_to_added_pets(pet_table: &PetTable, flash: Flash) -> Reply {
 
 /// Returns the message of a failure, with the number of the line that caused it.
 ///
-/// The index of a command is the index of its line, because [`add_commands`] puts the animals
-/// first, in the order of the lines.
+/// The index of a command is the index of its line, because [`commands_for_import`] puts the
+/// animals first, in the order of the lines.
 fn message_with_line(pet_table: &PetTable, failure: &CommandFailure) -> String {
-    let line = failure.index.and_then(|index| pet_table.lines.get(index));
-    match line {
+    let failed_line = failure.index.and_then(|index| pet_table.lines.get(index));
+    match failed_line {
         Some(line) => texts().on_line(line.number, &failure.message),
         None => failure.message.clone(),
     }

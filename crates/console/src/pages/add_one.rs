@@ -1,5 +1,7 @@
 //! The page that adds animals, and the handler of its form for one animal.
 
+use std::collections::BTreeSet;
+
 use petstore_domain::{
     NewPet, PetId, PetStatus,
     store_area::{
@@ -9,7 +11,7 @@ use petstore_domain::{
 };
 
 use super::{
-    animal_fields::{self, CATEGORY_INPUT, LISTED},
+    animal_fields::{self, CATEGORY_INPUT, LISTED, NAME_INPUT, STATUS_INPUT},
     birth_estimate::ensure_birth_estimate_field,
     category_choice::{self, CONFIRMED_CATEGORY, NUMBER_IS_CONFIRMED, new_category_name},
     pasted_text::LINES_INPUT,
@@ -24,38 +26,53 @@ use crate::{prelude::*, reply::Flash};
 
 /// The fields in the first part of the form, next to the photos, in the order of their inputs.
 /// Customers usually ask about these values.
-const FIRST_SCREEN_FIELDS: [&str; 5] = ["species", "sex", "born", "price", "microchip"];
+const FIRST_SCREEN_FIELDS: [&str; 5] = ["species", "sex", "born", "price", values::MICROCHIP];
 
-/// The fields without an input in the second part of the form.
-///
-/// [`FIRST_SCREEN_FIELDS`] are in the first part. The mark of an estimated birth has no input at
-/// all, because the server sets it if an age was typed.
-const OMITTED_FIELDS: [&str; 6] = [
-    "species",
-    "sex",
-    "born",
-    "price",
-    "microchip",
-    FieldDefinition::BIRTH_ESTIMATE,
-];
+/// The animal that was parsed from a submitted form, without its photos.
+struct SubmittedPet {
+    pet: NewPet,
+    field_patch: FieldPatch,
+    /// The name of the category that is added together with the animal; `None` if the category
+    /// exists.
+    new_category: Option<Label>,
+}
+
+impl SubmittedPet {
+    /// Returns the commands that add the animal with these photos, and its category if it is new.
+    fn into_commands(self, photos: Vec<NewPhoto>) -> Vec<Command> {
+        let category_id = self.pet.category_id;
+        let mut commands = vec![Command::AddPet(self.pet, self.field_patch, photos)];
+        if let Some(label) = self.new_category {
+            commands.push(Command::PutCategory {
+                id: category_id,
+                label,
+                preconditions: Preconditions::ABSENT,
+            });
+        }
+        commands
+    }
+}
 
 /// Handles `GET /add`: shows the forms that add animals.
 ///
 /// The query parameter `like` is the number of an animal whose values the form copies.
 pub(super) async fn show_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
-    let similar_pet = match desk.visit.query.integer("like").and_then(PetId::new) {
+    let copied_pet = match desk.visit.query.integer("like").and_then(PetId::new) {
         Some(id) => desk.store().get_store_pet(id).await?,
         None => None,
     };
-    let similar_category_ids = similar_pet.iter().map(|pet| pet.category_id).collect();
-    let categories = desk.load_category_choices(similar_category_ids).await?;
+    let mut shown_category_ids = BTreeSet::new();
+    if let Some(pet) = &copied_pet {
+        shown_category_ids.insert(pet.category_id);
+    }
+    let categories = desk.load_category_choices(shown_category_ids).await?;
     let schema = PetSchema {
         categories: &categories,
         fields: &fields,
     };
 
-    let form = match similar_pet {
+    let form = match copied_pet {
         Some(pet) => form_for_similar_pet(&pet, schema),
         None => Form::default(),
     };
@@ -65,16 +82,20 @@ pub(super) async fn show_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 /// Returns the form for another animal that is similar to `pet`, such as one of the same litter.
 ///
 /// The form has the values of `pet` except its individual ones: its name, its status, its unique
-/// values and its long texts.
+/// values and its long texts. It has no version either, because the new animal has none yet.
 fn form_for_similar_pet(pet: &StorePet, schema: PetSchema<'_>) -> Form {
-    let mut individual_inputs = vec!["name".to_owned(), "status".to_owned(), "version".to_owned()];
+    let mut omitted_inputs = vec![
+        NAME_INPUT.to_owned(),
+        STATUS_INPUT.to_owned(),
+        "version".to_owned(),
+    ];
     for field in schema.fields.all() {
         if field.is_unique || field.kind == FieldKind::LongText {
-            individual_inputs.push(values::input_of(field));
+            omitted_inputs.push(values::input_name_of(field));
         }
     }
-    let mut inputs = animal_fields::stored_form(pet, schema).fields().to_vec();
-    inputs.retain(|(name, _)| !individual_inputs.contains(name));
+    let mut inputs = animal_fields::form_of_pet(pet, schema).fields().to_vec();
+    inputs.retain(|(name, _)| !omitted_inputs.contains(name));
     inputs.into_iter().collect()
 }
 
@@ -118,15 +139,18 @@ pub(super) fn add_page(
 fn form_for_one(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: &Errors) -> Markup {
     let age_input =
         Input::from_form(AGE_INPUT, texts().or_about, form, errors).with_hint(texts().about_hint);
-    let status_input = Input::from_form("status", texts().status_label, form, errors);
+    let status_input = Input::from_form(STATUS_INPUT, texts().status_label, form, errors);
     let category_hint = texts().category_of_species;
+    let mut omitted_fields = FIRST_SCREEN_FIELDS.to_vec();
+    // The mark of an estimated birth has no input, because the server sets it if an age was typed.
+    omitted_fields.push(FieldDefinition::BIRTH_ESTIMATE);
     html! {
         form.fields.halves method="post" action="/add" data-draft {
             (desk.idempotency_field("add"))
             div.fields {
                 (photos::new_animal_photos(desk, form))
                 div.pairs {
-                    (Input::from_form("name", texts().name, form, errors).show())
+                    (Input::from_form(NAME_INPUT, texts().name, form, errors).show())
                     @for field in first_screen_fields(schema.fields) {
                         (values::field_input(field, form, errors))
                         @if field.is_birth() { (age_input.show()) }
@@ -134,7 +158,7 @@ fn form_for_one(desk: &Desk<'_>, form: &Form, schema: PetSchema<'_>, errors: &Er
                 }
             }
             div.fields {
-                (values::inputs(schema.fields, &OMITTED_FIELDS, form, errors))
+                (values::collapsible_inputs(schema.fields, &omitted_fields, form, errors))
                 (animal_fields::category_input(form, schema.categories, errors, category_hint))
                 (status_input.show_dropdown(&forms::status_options()))
                 (animal_fields::listing_input(form, errors))
@@ -155,8 +179,8 @@ fn first_screen_fields(fields: &FieldSet) -> Vec<&FieldDefinition> {
 /// Renders the buttons that submit the form.
 ///
 /// If the server rejected the form because the typed category does not exist, a button confirms the
-/// category. With the button, a typed name becomes a new category with a free number, and a typed
-/// number is used although it has no name.
+/// category. The button makes a typed name a new category with a free number. It makes the server
+/// accept a typed number although the number has no name.
 fn submit_buttons(form: &Form, categories: &[Category], errors: &Errors) -> Markup {
     let typed_category = form.get(CATEGORY_INPUT);
     let mut new_name = None;
@@ -184,31 +208,6 @@ fn submit_buttons(form: &Form, categories: &[Category], errors: &Errors) -> Mark
                 }
             }
         }
-    }
-}
-
-/// The animal that was parsed from a submitted form, without its photos.
-struct SubmittedPet {
-    pet: NewPet,
-    field_patch: FieldPatch,
-    /// The name of the category that is added together with the animal; `None` if the category
-    /// exists.
-    new_category: Option<Label>,
-}
-
-impl SubmittedPet {
-    /// Returns the commands that add the animal with these photos, and its category if it is new.
-    fn into_commands(self, photos: Vec<NewPhoto>) -> Vec<Command> {
-        let category_id = self.pet.category_id;
-        let mut commands = vec![Command::AddPet(self.pet, self.field_patch, photos)];
-        if let Some(label) = self.new_category {
-            commands.push(Command::PutCategory {
-                id: category_id,
-                label,
-                preconditions: Preconditions::ABSENT,
-            });
-        }
-        commands
     }
 }
 
@@ -250,18 +249,18 @@ pub(super) async fn add_one(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Returns the submitted form, with its age converted to an estimated day of birth, and the fields of
-/// the store. If the store has no field that marks the estimate, adds it first.
+/// Returns the submitted form and the fields of the store. An age in the form is converted to an
+/// estimated day of birth. If the age is invalid, adds an error.
 ///
-/// If the age is invalid, adds an error to `errors`, which must be empty before.
+/// If the store has no field that marks the estimate, adds the field first.
 async fn load_form_and_fields(
     desk: &Desk<'_>,
     errors: &mut Errors,
 ) -> Result<(Form, FieldSet), ApiError> {
     let fields = desk.store().fields().await?;
     let form = form_with_birth(desk, &fields, errors);
-    let has_valid_age = errors.is_empty() && !form.get(AGE_INPUT).is_empty();
-    if !has_valid_age {
+    let has_age = !form.get(AGE_INPUT).is_empty();
+    if !has_age || errors.message_for(AGE_INPUT).is_some() {
         return Ok((form, fields));
     }
     let fields = ensure_birth_estimate_field(desk, fields).await?;
@@ -270,19 +269,19 @@ async fn load_form_and_fields(
 
 /// Parses the animal in a form. Adds an error for each invalid value.
 ///
-/// Returns `None` if the name, the category, the status or the listing is invalid. An invalid value
-/// of a field only adds an error, so the caller must check `errors` as well.
+/// Returns `None` if the name, the category, the status or the listing is invalid. For an invalid
+/// value of a field, it returns the other values, so the caller must check `errors` as well.
 async fn parse_pet(
     desk: &Desk<'_>,
     form: &Form,
     schema: PetSchema<'_>,
     errors: &mut Errors,
 ) -> Result<Option<SubmittedPet>, ApiError> {
-    let name = errors.ok_or_add("name", forms::parse_name(form.raw("name")));
+    let name = errors.ok_or_add(NAME_INPUT, forms::parse_name(form.raw(NAME_INPUT)));
     let category = category_choice::choose_category(desk, form, schema, errors).await?;
-    let status = match form.get("status") {
+    let status = match form.get(STATUS_INPUT) {
         "" => Some(PetStatus::Available),
-        typed_status => errors.ok_or_add("status", forms::parse_status(typed_status)),
+        typed_status => errors.ok_or_add(STATUS_INPUT, forms::parse_status(typed_status)),
     };
     let is_listed = match form.get(LISTED) {
         "" => Some(true),
@@ -311,7 +310,7 @@ async fn parse_pet(
 
 /// Returns the submitted form with only these photos, which can still be added.
 ///
-/// The lost photos are left out, so that the next submission does not report them again.
+/// Without the lost photos, the next submission does not report them again.
 fn form_with_photos(form: &Form, photo_tokens: &[String]) -> Form {
     let mut inputs = form.fields().to_vec();
     inputs.retain(|(name, _)| name != PHOTO);
@@ -324,7 +323,12 @@ fn form_with_photos(form: &Form, photo_tokens: &[String]) -> Form {
 /// Redirects to the page of the added animal. If the day of birth was calculated from an age, the
 /// message says so.
 fn redirect_to_added_pet(desk: &Desk<'_>, mut flash: Flash) -> Reply {
-    if flash.code == "added" && !desk.visit.form.get(AGE_INPUT).is_empty() {
+    if flash.code != "added" {
+        // The log cannot say which animal was added: it was unreachable, has forgotten the change,
+        // or has it from a later release. The list begins with the newest animals.
+        return Reply::Redirect("/animals".to_owned(), Some(flash));
+    }
+    if !desk.visit.form.get(AGE_INPUT).is_empty() {
         flash.code = "added-about".to_owned();
     }
     Reply::Redirect(format!("/animals/{}", flash.id), Some(flash))

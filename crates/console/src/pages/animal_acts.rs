@@ -9,11 +9,12 @@ use petstore_domain::{
 };
 
 use super::{
-    animal, history,
+    animal::{self, WITHDRAWAL_NOTE_INPUT, WITHDRAWAL_REASON_INPUT},
+    journal_changes,
     new_order_form::{initial_order_form, is_sale},
-    order_rows, orders,
+    order_contacts, orders,
     parts::missing_page,
-    pet_orders::holding_order,
+    pet_orders::load_holding_order,
     values,
 };
 use crate::{
@@ -22,6 +23,19 @@ use crate::{
     order_inputs::{self, ORDER_INPUTS},
     prelude::*,
 };
+
+/// The order that was parsed from a submitted form.
+struct SubmittedOrder {
+    terms: OrderTerms,
+    /// The values of the inputs in the form, such as the contact and the price.
+    order_patch: OrderPatch,
+}
+
+/// The withdrawal that was parsed from a submitted form.
+struct SubmittedWithdrawal {
+    reason: WithdrawalReason,
+    note: Option<Note>,
+}
 
 /// Executes commands for an animal, and redirects to its page. If they fail, shows the page with
 /// the errors.
@@ -37,13 +51,6 @@ async fn execute_for_animal(
     }
 }
 
-/// The order that was parsed from a submitted form.
-struct SubmittedOrder {
-    terms: OrderTerms,
-    /// The values of the inputs in the form, such as the contact and the price.
-    order_patch: OrderPatch,
-}
-
 /// Handles `POST /animals/{id}/order`: reserves or sells the animal.
 ///
 /// If somebody else has changed the price since the form was shown, the page shows what has
@@ -53,7 +60,7 @@ pub(super) async fn place_order(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(SubmittedOrder { terms, order_patch }) = parse_order(desk, &mut errors) else {
         return animal::show(desk, &errors).await;
     };
-    let Some(pet) = desk.pet().await? else {
+    let Some(pet) = desk.load_pet_in_path().await? else {
         return Ok(missing_page(texts().no_pet));
     };
     let fields = desk.store().fields().await?;
@@ -109,11 +116,11 @@ fn parse_terms(desk: &Desk<'_>, errors: &mut Errors) -> Option<OrderTerms> {
     }
     let end = forms::parse_reservation_end(form, &desk.visit);
     errors
-        .ok_or_add("until", end)
+        .ok_or_add(forms::RESERVATION_END, end)
         .map(OrderTerms::ReservedUntil)
 }
 
-/// Returns the change of an animal that allows its new order; empty in most cases.
+/// Returns the change of an animal that allows its new order. In most cases, no change is needed.
 ///
 /// Only an available animal can be reserved. If a member has set the status to pending by hand, the
 /// animal has no order, and the change makes it available.
@@ -129,24 +136,25 @@ fn patch_for_new_order(pet: &StorePet, terms: OrderTerms) -> PetPatch {
 
 /// Renders the message about an order that could not be placed. It begins with the `reason`.
 ///
-/// If another order came first, the message also says who placed that order, when, and for whom. The
-/// page then has no form for a new order, so the message repeats the values that the member typed.
+/// If another order came first, the message also says who placed that order, when, and for whom.
+/// After such a failure, the page has no form for a new order. The message therefore repeats the
+/// values that the member typed.
 async fn failed_order_message(desk: &Desk<'_>, reason: &str) -> Result<Markup, ApiError> {
-    let earlier_order = match desk.pet().await? {
-        Some(pet) => holding_order(desk, &pet).await?,
+    let earlier_order = match desk.load_pet_in_path().await? {
+        Some(pet) => load_holding_order(desk, &pet).await?,
         None => None,
     };
     let Some(order) = earlier_order else {
         return Ok(html! { p { (reason) } });
     };
 
-    let actor = history::find_placing_actor(desk, &order).await?;
+    let actor = journal_changes::find_placing_actor(desk, &order).await?;
     let placed_by = wording::placed_by(actor.as_ref());
     Ok(html! {
         p {
             (reason)
             " " (placed_by) " " (markup::time(order.created_at, desk.visit.now)) "."
-            @if let Some(contact) = order_rows::contact(desk, &order) {
+            @if let Some(contact) = order_contacts::visible_contact(desk, &order) {
                 " " (texts().contact_of(order.status)) (window_texts().colon)
                 (markup::text(contact, LONG_LENGTH)) "."
             }
@@ -164,9 +172,11 @@ fn typed_order_values(desk: &Desk<'_>) -> Markup {
         if value.is_empty() {
             continue;
         }
-        let labelled_value =
+        let label_and_words =
             values::in_words(values::NO_FIELDS, desk.currency(), input.name, value);
-        labelled_values.extend(labelled_value);
+        if let Some(label_and_words) = label_and_words {
+            labelled_values.push(label_and_words);
+        }
     }
     html! {
         @if !labelled_values.is_empty() {
@@ -181,19 +191,15 @@ fn typed_order_values(desk: &Desk<'_>) -> Markup {
     }
 }
 
-/// The withdrawal that was parsed from a submitted form.
-struct SubmittedWithdrawal {
-    reason: WithdrawalReason,
-    note: Option<Note>,
-}
-
-/// Parses the withdrawal in a form. Adds an error for each invalid value, and then returns `None`.
+/// Parses the withdrawal in a form. Adds an error for each invalid value.
+///
+/// Returns `None` if there is any error.
 fn parse_withdrawal(form: &Form, errors: &mut Errors) -> Option<SubmittedWithdrawal> {
-    let reason = forms::parse_withdrawal_reason(form.get("why"));
-    let note = forms::parse_optional_text(form.get("remark"), texts().note);
-    // Both results are taken before one can end the parsing, so that the member sees all errors.
-    let reason = errors.ok_or_add("why", reason);
-    let note = errors.ok_or_add("remark", note);
+    let reason = forms::parse_withdrawal_reason(form.get(WITHDRAWAL_REASON_INPUT));
+    let note = forms::parse_optional_text(form.get(WITHDRAWAL_NOTE_INPUT), texts().note);
+    // An invalid reason does not end the parsing, so that the member sees all errors at once.
+    let reason = errors.ok_or_add(WITHDRAWAL_REASON_INPUT, reason);
+    let note = errors.ok_or_add(WITHDRAWAL_NOTE_INPUT, note);
     Some(SubmittedWithdrawal {
         reason: reason?,
         note: note?,
@@ -202,7 +208,7 @@ fn parse_withdrawal(form: &Form, errors: &mut Errors) -> Option<SubmittedWithdra
 
 /// Handles `POST /animals/{id}/withdraw`: withdraws the animal.
 ///
-/// If the animal is reserved, this also cancels the reservation, so it asks for confirmation first.
+/// The withdrawal of a reserved animal also cancels the reservation, after a confirmation.
 pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let mut errors = Errors::default();
@@ -215,7 +221,7 @@ pub(super) async fn withdraw(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
     let mut commands = Vec::new();
     let mut preconditions = desk.preconditions();
-    if let Some(pet) = desk.pet().await?
+    if let Some(pet) = desk.load_pet_in_path().await?
         && let Some(order_id) = pet.order_id
     {
         if let Some(question_page) = ask_to_cancel_order(desk, &pet, order_id).await? {

@@ -14,7 +14,6 @@ use super::{
     category_names::largest_page_limit,
     exact_matches::find_exact_matches,
     list_order::load_sorted_page,
-    parts,
     spreadsheet::{SheetCell, Spreadsheet, decimal_cell, text_cell, time_cell, time_heading},
     values,
 };
@@ -29,28 +28,31 @@ const MIN_LONG_DIGITS: usize = 12;
 /// If the file becomes too long, it ends early with a message.
 pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
-    let mut filters = Filters::from_form(&desk.visit.query, &fields, parts::today(desk));
-    filters.interpret_everyday_words(desk).await?;
+    let mut filters = Filters::load(desk, &desk.visit.query, &fields).await?;
     filters.query.after = None;
     filters.query.limit = largest_page_limit();
 
     let mut sheet = Spreadsheet::new(column_headings(&fields))?;
     let exact_matches = find_exact_matches(desk, &fields, filters.search_text()).await?;
     let mut seen_ids = BTreeSet::new();
-    write_pets(desk, &fields, exact_matches, &mut seen_ids, &mut sheet).await?;
+    write_new_pets(desk, &fields, exact_matches, &mut seen_ids, &mut sheet).await?;
     loop {
-        let (pets, next) = load_page(desk, &filters).await?;
-        write_pets(desk, &fields, pets, &mut seen_ids, &mut sheet).await?;
-        filters.query.after = next;
-        // A full sheet also gets a last row, which says that animals are missing.
-        if next.is_none() || !sheet.continue_unless_full(texts().list_export_cut) {
+        let (pets, next_position) = load_page(desk, &filters).await?;
+        write_new_pets(desk, &fields, pets, &mut seen_ids, &mut sheet).await?;
+        if next_position.is_none() {
             break;
         }
+        // A full sheet gets a last row, which says that animals are missing.
+        if !sheet.continue_unless_full(texts().list_export_cut) {
+            break;
+        }
+        filters.query.after = next_position;
     }
     Ok(sheet.into_reply(desk, "animals"))
 }
 
-/// Loads the page of the list at the position of the query, and the position of the next page.
+/// Loads the page of the list that the query selects. Returns its animals, and the position of the
+/// next page if there is one.
 ///
 /// A list that is too long to sort keeps the order of the store, as on the page with the list.
 async fn load_page(
@@ -66,13 +68,15 @@ async fn load_page(
     {
         return Ok((page.pets, page.next_position));
     }
+    // The list is too long to sort, or it is in the order of the store anyway.
     desk.store().list_store_pets(query).await
 }
 
 /// Writes a row for each animal whose id is not yet in `seen_ids`, and adds the id to the set.
 ///
-/// The exact matches of a search are written before the list, which can contain them again.
-async fn write_pets(
+/// No animal gets two rows: the exact matches of a search are written before the list, which can
+/// contain them again.
+async fn write_new_pets(
     desk: &Desk<'_>,
     fields: &FieldSet,
     mut pets: Vec<StorePet>,

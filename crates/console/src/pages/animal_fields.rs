@@ -15,8 +15,14 @@ use super::{
 };
 use crate::prelude::*;
 
+/// The name of the input for the name of an animal.
+pub(super) const NAME_INPUT: &str = "name";
+
 /// The name of the input for the category of an animal.
 pub(super) const CATEGORY_INPUT: &str = "category";
+
+/// The name of the input for the status of an animal.
+pub(super) const STATUS_INPUT: &str = "status";
 
 /// The name of the input that says whether the window, the public website, may show the animal.
 pub(super) const LISTED: &str = "listed";
@@ -28,27 +34,30 @@ fn name_in_input(name: &str) -> String {
 }
 
 /// Returns the form whose inputs show the stored values of an animal.
-pub(super) fn stored_form(pet: &StorePet, schema: PetSchema<'_>) -> Form {
+pub(super) fn form_of_pet(pet: &StorePet, schema: PetSchema<'_>) -> Form {
     let mut inputs = vec![
-        ("name".to_owned(), name_in_input(pet.name.as_str())),
+        (NAME_INPUT.to_owned(), name_in_input(pet.name.as_str())),
         (
             CATEGORY_INPUT.to_owned(),
             markup::category(schema.categories, pet.category_id),
         ),
-        ("status".to_owned(), pet.status.to_string()),
+        (STATUS_INPUT.to_owned(), pet.status.to_string()),
         (LISTED.to_owned(), pet.is_listed.to_string()),
         ("version".to_owned(), pet.version.to_string()),
     ];
-    inputs.extend(values::input_values(schema.fields, &pet.fields));
+    inputs.extend(values::collect_submittable_values(
+        schema.fields,
+        &pet.fields,
+    ));
     inputs.into_iter().collect()
 }
 
-/// Returns a submitted form with the category spelled as in [`stored_form`], so that both forms can
+/// Returns a submitted form with the category spelled as in [`form_of_pet`], so that both forms can
 /// be compared.
 ///
 /// A member can type the name or the number of a category. The number `3` becomes `Cats` if
-/// category 3 has this name. If several categories have the name, the name would be ambiguous, so
-/// the category is its number.
+/// category 3 has this name. It stays a number if several categories have the name, because the
+/// name would be ambiguous.
 pub(super) fn with_named_category(form: &Form, categories: &[Category]) -> Form {
     let mut inputs = form.fields().to_vec();
     for (name, value) in &mut inputs {
@@ -89,22 +98,22 @@ pub(super) fn category_input(
 ///
 /// `holding_order` is the order by which the animal is reserved or sold. This order determines the
 /// status, so the form shows the status with a link to the order instead of an input.
-pub(super) fn inputs(
+pub(super) fn animal_inputs(
     form: &Form,
     schema: PetSchema<'_>,
     errors: &Errors,
     pet: &StorePet,
     holding_order: Option<&Order>,
 ) -> Markup {
-    let status_input = Input::from_form("status", texts().status_label, form, errors);
+    let status_input = Input::from_form(STATUS_INPUT, texts().status_label, form, errors);
     html! {
-        (Input::from_form("name", texts().name, form, errors).show())
+        (Input::from_form(NAME_INPUT, texts().name, form, errors).show())
         (category_input(form, schema.categories, errors, texts().category_hint))
         @if let Some(order) = holding_order {
             div.field {
                 strong { (texts().status_label) }
                 div {
-                    (markup::pet_badge(pet)) ", "
+                    (markup::pet_badge(pet)) " · "
                     a href={ "/orders/" (order.id) } { (texts().this_order(order.id.get())) }
                 }
                 div.hint { (texts().status_held) }
@@ -113,7 +122,7 @@ pub(super) fn inputs(
             (status_input.show_dropdown(&forms::status_options()))
         }
         (listing_input(form, errors))
-        (values::inputs(schema.fields, &[], form, errors))
+        (values::collapsible_inputs(schema.fields, &[], form, errors))
     }
 }
 
@@ -122,6 +131,11 @@ pub(super) fn listing_input(form: &Form, errors: &Errors) -> Markup {
     Input::from_form(LISTED, texts().website, form, errors)
         .with_hint(texts().website_hint)
         .show_dropdown(&forms::listing_options())
+}
+
+/// Whether a form has another name than the input for the stored name of an animal shows.
+fn is_name_edited(form: &Form, pet: &StorePet) -> bool {
+    form.raw(NAME_INPUT) != name_in_input(pet.name.as_str())
 }
 
 /// Parses a submitted form as a change of an animal. Adds an error for each invalid value.
@@ -137,25 +151,24 @@ pub(super) fn parse_patch(
 ) -> PetPatch {
     let mut patch = PetPatch::default();
 
-    let name = form.raw("name");
-    if name != name_in_input(pet.name.as_str()) {
-        patch.name = errors.ok_or_add("name", forms::parse_name(name));
+    if is_name_edited(form, pet) {
+        let name = forms::parse_name(form.raw(NAME_INPUT));
+        patch.name = errors.ok_or_add(NAME_INPUT, name);
     }
 
     // An unchanged category is not looked up: the lookup fails if several categories have its name.
     let category = form.get(CATEGORY_INPUT);
-    let present_category = markup::category(schema.categories, pet.category_id);
-    if category != present_category && category != pet.category_id.to_string() {
-        patch.category_id = errors.ok_or_add(
-            CATEGORY_INPUT,
-            forms::find_category(category, schema.categories),
-        );
+    let stored_category = markup::category(schema.categories, pet.category_id);
+    let is_edited = category != stored_category && category != pet.category_id.to_string();
+    if is_edited {
+        let category_id = forms::find_category(category, schema.categories);
+        patch.category_id = errors.ok_or_add(CATEGORY_INPUT, category_id);
     }
 
     // If an order determines the status, the form has no input for it.
-    let status = form.get("status");
+    let status = form.get(STATUS_INPUT);
     if !status.is_empty() {
-        patch.status = errors.ok_or_add("status", forms::parse_status(status));
+        patch.status = errors.ok_or_add(STATUS_INPUT, forms::parse_status(status));
     }
 
     let listing = form.get(LISTED);
@@ -168,7 +181,7 @@ pub(super) fn parse_patch(
 }
 
 /// Compares each stored value of an animal with its input in a form. The page about an edit
-/// conflict shows the result next to the form.
+/// conflict shows the stored values next to the form.
 pub(super) fn compare(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -176,13 +189,13 @@ pub(super) fn compare(
     schema: PetSchema<'_>,
 ) -> Vec<ComparedValue> {
     let category_id = forms::find_category(form.get(CATEGORY_INPUT), schema.categories);
-    let status = form.get("status");
+    let status = form.get(STATUS_INPUT);
     let listing = form.get(LISTED);
     let mut compared_values = vec![
         ComparedValue {
             label: texts().name.to_owned(),
             stored_value: markup::name(pet.name.as_str(), LONG_LENGTH),
-            differs: form.raw("name") != name_in_input(pet.name.as_str()),
+            differs: is_name_edited(form, pet),
         },
         ComparedValue {
             label: texts().category.to_owned(),
@@ -208,7 +221,7 @@ pub(super) fn compare(
 }
 
 /// Renders a card for each long text about an animal, such as its description.
-pub(super) fn long_texts(pet: &StorePet, fields: &FieldSet) -> Markup {
+pub(super) fn show_long_texts(pet: &StorePet, fields: &FieldSet) -> Markup {
     html! {
         @for field in fields.all() {
             @if field.kind == FieldKind::LongText
@@ -224,14 +237,14 @@ pub(super) fn long_texts(pet: &StorePet, fields: &FieldSet) -> Markup {
 
 /// Renders the list of facts on the page of an animal: its number, its category, its short values,
 /// and when it was added and changed.
-pub(super) fn facts(desk: &Desk<'_>, pet: &StorePet, schema: PetSchema<'_>) -> Markup {
+pub(super) fn show_facts(desk: &Desk<'_>, pet: &StorePet, schema: PetSchema<'_>) -> Markup {
     html! {
         dl {
             dt { (texts().number) }
             dd { (pet.id.get()) }
             dt { (texts().category) }
             dd { bdi { (markup::category(schema.categories, pet.category_id)) } }
-            @for (label, value) in values::short_values(desk, schema.fields, &pet.fields) {
+            @for (label, value) in values::values_without_long_texts(desk, schema.fields, &pet.fields) {
                 dt { (label) }
                 dd { (value) }
             }

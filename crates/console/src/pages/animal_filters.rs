@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use jiff::civil::Date;
 use petstore_domain::{
-    PetId,
+    PetId, PetStatus,
     store_area::{
         Age, DateRange, FieldDefinition, FieldKind, FieldSet, PLACE, PetQuery, Phrase, ValueFilter,
     },
@@ -32,14 +32,14 @@ pub(super) const AFTER_PARAMETER: &str = "after";
 
 /// The query parameter with an age, such as `under3`.
 ///
-/// It counts as a filter by a field, because it filters by the day of birth.
+/// An age counts as a filter by a field, because it filters by the day of birth.
 pub(super) const AGE_PARAMETER: &str = "age";
 
 /// The query parameter with the name of a field by which the list was already filtered.
 ///
-/// When the list has the maximum number of filters, the filter form has this parameter once for
-/// each filter. If the member then chooses a further filter, the list keeps the old filters and
-/// drops the new one.
+/// When the list has the maximum number of filters, the filter form names each of them in this
+/// parameter. If the member then chooses a further filter, the list keeps the old filters and drops
+/// the new one.
 pub(super) const KEPT_FILTER_PARAMETER: &str = "kept";
 
 /// The value of the status parameter for animals of all statuses. Without a status, the list leaves
@@ -61,7 +61,7 @@ pub(super) struct Filters<'f> {
     pub(super) parameters: Vec<(String, &'f str)>,
     pub(super) query: PetQuery,
     pub(super) order: ListOrder,
-    /// The everyday words in the search text. Empty before [`Filters::interpret_everyday_words`].
+    /// The everyday words in the search text.
     pub(super) understood_words: Vec<UnderstoodWord>,
     /// Whether the search text is invalid, for example too long, so that no animal matches it.
     pub(super) matches_nothing: bool,
@@ -84,6 +84,16 @@ struct FieldFilter<'f> {
     /// The value of the query parameter, from which `value_filter` was parsed.
     parameter: &'f str,
     value_filter: ValueFilter,
+}
+
+/// The filters by values of fields, and the filter by age. There are at most
+/// [`PetQuery::MAX_VALUE_FILTERS`] of both.
+struct ValueFilters<'f> {
+    field_filters: Vec<FieldFilter<'f>>,
+    /// The filter by age, converted to days of birth.
+    birth_dates: Option<DateRange>,
+    /// The labels of the filters that were dropped because they exceed the maximum.
+    left_out_labels: Vec<String>,
 }
 
 /// Whether a form field is a parameter of the list.
@@ -132,11 +142,23 @@ pub(super) fn status_filter_label(status: &str) -> Option<&'static str> {
 }
 
 impl<'f> Filters<'f> {
-    /// Parses the filters from the query parameters, or from a form that carries them.
+    /// Parses the filters from the query parameters, or from a form that carries them. Loads the
+    /// categories to which everyday words in the search text refer.
     ///
-    /// Invalid ages and invalid values of fields are ignored. `today` is the day from which an age
-    /// is counted back.
-    pub(super) fn from_form(form: &'f Form, fields: &'f FieldSet, today: Date) -> Self {
+    /// Invalid ages and invalid values of fields are ignored.
+    pub(super) async fn load(
+        desk: &Desk<'_>,
+        form: &'f Form,
+        fields: &'f FieldSet,
+    ) -> Result<Self, StoreError> {
+        let mut filters = Self::from_form(form, fields, parts::today(desk));
+        filters.interpret_everyday_words(desk).await?;
+        Ok(filters)
+    }
+
+    /// Parses the filters in a form. The everyday words in the search text are still part of its
+    /// phrase. `today` is the day from which an age is counted back.
+    fn from_form(form: &'f Form, fields: &'f FieldSet, today: Date) -> Self {
         let value_filters = ValueFilters::from_form(form, fields, today);
         let parameters = list_parameters(form, &value_filters);
         let mut accepted_filters = Vec::new();
@@ -174,13 +196,7 @@ impl<'f> Filters<'f> {
 
     /// Adds the meaning of the everyday words in the search text to the query, such as the species
     /// or the category of dogs for `dogs`.
-    ///
-    /// The caller must call this after [`Self::from_form`], which cannot load the categories to
-    /// which some words refer.
-    pub(super) async fn interpret_everyday_words(
-        &mut self,
-        desk: &Desk<'_>,
-    ) -> Result<(), StoreError> {
+    async fn interpret_everyday_words(&mut self, desk: &Desk<'_>) -> Result<(), StoreError> {
         let Some(phrase) = self.query.phrase.take() else {
             return Ok(());
         };
@@ -252,39 +268,29 @@ impl<'f> Filters<'f> {
     /// and withdrawn animals.
     pub(super) fn other_lists(&self) -> Vec<OtherList> {
         let mut lists = Vec::new();
-        for status in ["", "sold", WITHDRAWN] {
-            if status == self.get("status") {
-                continue;
+        // The empty status stands for animals on offer: see `apply_status`.
+        for status in ["", PetStatus::Sold.as_str(), WITHDRAWN] {
+            if status != self.get("status")
+                && let Some(label) = status_filter_label(status)
+            {
+                let mut query = self.query.clone();
+                // Another list begins with its first page.
+                query.after = None;
+                apply_status(&mut query, status);
+                lists.push(OtherList {
+                    path: self.path_with(&[("status", status)]),
+                    label,
+                    query,
+                });
             }
-            let Some(label) = status_filter_label(status) else {
-                continue;
-            };
-            let mut query = self.query.clone();
-            query.after = None;
-            apply_status(&mut query, status);
-            lists.push(OtherList {
-                path: self.path_with(&[("status", status)]),
-                label,
-                query,
-            });
         }
         lists
     }
 
     /// Whether the store has a field for the day of birth, so that the list can be filtered by age.
     pub(super) fn can_filter_by_age(&self) -> bool {
-        self.fields.all().iter().any(FieldDefinition::is_birth)
+        values::find_birth_field(self.fields).is_some()
     }
-}
-
-/// The filters by values of fields, and the filter by age. There are at most
-/// [`PetQuery::MAX_VALUE_FILTERS`] of both.
-struct ValueFilters<'f> {
-    field_filters: Vec<FieldFilter<'f>>,
-    /// The filter by age, converted to days of birth.
-    birth_dates: Option<DateRange>,
-    /// The labels of the filters that were dropped because they exceed the maximum.
-    left_out_labels: Vec<String>,
 }
 
 impl<'f> ValueFilters<'f> {
@@ -294,23 +300,27 @@ impl<'f> ValueFilters<'f> {
     /// [`KEPT_FILTER_PARAMETER`].
     fn from_form(form: &'f Form, fields: &'f FieldSet, today: Date) -> Self {
         let kept_names: Vec<&str> = form.all(KEPT_FILTER_PARAMETER).collect();
-        let requested_dates = parse_birth_dates(form, fields, today);
+        let mut birth_dates = parse_birth_dates(form, fields, today);
         let has_room_for_age =
             kept_names.len() < PetQuery::MAX_VALUE_FILTERS || kept_names.contains(&AGE_PARAMETER);
-        let drops_age = requested_dates.is_some() && !has_room_for_age;
-        let birth_dates = if drops_age { None } else { requested_dates };
+        let drops_age = birth_dates.is_some() && !has_room_for_age;
+        if drops_age {
+            birth_dates = None;
+        }
 
-        // The new filters follow the kept ones, so only new filters exceed the maximum.
-        let (mut field_filters, new_filters): (Vec<_>, Vec<_>) = parse_field_filters(form, fields)
+        // The new filters follow the kept ones, so that only new filters exceed the maximum.
+        let (kept_filters, new_filters): (Vec<_>, Vec<_>) = parse_field_filters(form, fields)
             .into_iter()
             .partition(|filter| kept_names.contains(&filter.field.name.as_str()));
-        field_filters.extend(new_filters);
         let max_field_filters = PetQuery::MAX_VALUE_FILTERS - usize::from(birth_dates.is_some());
-        let dropped_filters = field_filters.split_off(max_field_filters.min(field_filters.len()));
-
+        let mut field_filters = Vec::new();
         let mut left_out_labels = Vec::new();
-        for field_filter in dropped_filters {
-            left_out_labels.push(values::label_of(field_filter.field));
+        for field_filter in kept_filters.into_iter().chain(new_filters) {
+            if field_filters.len() < max_field_filters {
+                field_filters.push(field_filter);
+            } else {
+                left_out_labels.push(values::label_of(field_filter.field));
+            }
         }
         if drops_age {
             left_out_labels.push(window_texts().age.to_owned());
@@ -338,7 +348,7 @@ fn list_parameters<'f>(form: &'f Form, value_filters: &ValueFilters<'f>) -> Vec<
         parameters.push((AGE_PARAMETER.to_owned(), form.get(AGE_PARAMETER)));
     }
     for field_filter in &value_filters.field_filters {
-        let name = values::input_of(field_filter.field);
+        let name = values::input_name_of(field_filter.field);
         parameters.push((name, field_filter.parameter));
     }
     let order = ListOrder::from_parameter(form.get(SORT_PARAMETER));
@@ -351,7 +361,7 @@ fn list_parameters<'f>(form: &'f Form, value_filters: &ValueFilters<'f>) -> Vec<
 fn parse_field_filters<'f>(form: &'f Form, fields: &'f FieldSet) -> Vec<FieldFilter<'f>> {
     let mut field_filters = Vec::new();
     for field in filterable_fields(fields) {
-        let parameter = form.get(&values::input_of(field));
+        let parameter = form.get(&values::input_name_of(field));
         if parameter.is_empty() {
             continue;
         }
@@ -370,7 +380,7 @@ fn parse_field_filters<'f>(form: &'f Form, fields: &'f FieldSet) -> Vec<FieldFil
 /// age, or if the store has no field for the day of birth.
 fn parse_birth_dates(form: &Form, fields: &FieldSet, today: Date) -> Option<DateRange> {
     let age: Age = form.get(AGE_PARAMETER).parse().ok()?;
-    let birth_field = fields.all().iter().find(|field| field.is_birth())?;
+    let birth_field = values::find_birth_field(fields)?;
     Some(age.birth_range(&birth_field.name, today))
 }
 

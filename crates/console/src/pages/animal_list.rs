@@ -28,11 +28,12 @@ const MAX_NAME_MATCHES: i64 = 6;
 /// A page of the list of animals.
 pub(super) struct ListPage {
     pub(super) pets: Vec<StorePet>,
-    /// The cursor of the next page; `None` on the last page.
+    /// The position after which the next page begins; `None` on the last page.
     pub(super) next_position: Option<PetId>,
     /// The number of animals on all pages; `None` if counting them would be slow.
     pub(super) count: Option<usize>,
-    /// The only animal of the list, if the search text is its number or one of its unique values.
+    /// The only animal of the list, if it is an exact match: the search text is its number or one
+    /// of its unique values.
     pub(super) only_match: Option<PetId>,
     /// Whether the list is too long to sort. It then has the order of the store instead of the
     /// requested one.
@@ -76,7 +77,7 @@ pub(super) async fn load_page(
 }
 
 /// Loads the page of a list in an order that the store keeps: by the day of arrival or of addition,
-/// newest or oldest first.
+/// newest or oldest first. A list that is too long to sort is in such an order, too.
 async fn load_page_in_store_order(
     desk: &Desk<'_>,
     filters: &Filters<'_>,
@@ -110,10 +111,11 @@ async fn add_best_matches(
     let mut exact_matches = find_exact_matches(desk, filters.fields, filters.search_text()).await?;
     let exact_match_count = exact_matches.len();
     // A match by a unique value, such as a microchip, comes before the match by the number of an
-    // animal, which the finder returns first.
+    // animal, which `find_exact_matches` returns first.
     exact_matches.reverse();
     let name_matches = find_name_matches(desk, filters).await?;
     let listed_pets = mem::take(&mut page.pets);
+    // An animal that was found several times keeps its first place.
     let mut ids = HashSet::new();
     for pet in exact_matches
         .into_iter()
@@ -128,7 +130,8 @@ async fn add_best_matches(
 
     let has_all_pets = page.next_position.is_none();
     if has_all_pets {
-        // The store counted only the animals that match all filters, but exact matches need not.
+        // The store counted only the animals that match all filters. An exact match may be another
+        // one.
         page.count = Some(page.pets.len());
     }
     // An exact match is always on the page, so the only animal of the page is the exact match.
@@ -140,8 +143,8 @@ async fn add_best_matches(
     Ok(())
 }
 
-/// Finds the animals whose name begins with the search text, if the text has everyday words: words
-/// that stand for a property, such as "black".
+/// Finds the animals whose name begins with the search text, if the text has understood words:
+/// everyday words that stand for a property, such as "black".
 ///
 /// A search for "black" finds all black animals. An animal named "Black" would be somewhere among
 /// them, although its name is the better match.

@@ -7,8 +7,8 @@ use petstore_domain::{
 use petstore_languages::look::{Animal, Drawings, duration_in_words};
 
 use super::{
-    list_order::{arrival, place_label},
-    order_rows,
+    list_order::{find_arrival_day, place_label},
+    order_contacts,
     parts::{self, animal_card},
     pet_schema::PetSchema,
 };
@@ -44,7 +44,7 @@ pub(super) fn animal_table(
                 }
                 td {
                     (markup::pet_badges(pet))
-                    @if let Some(contact) = order_rows::contact_for(desk, orders, pet) {
+                    @if let Some(contact) = order_contacts::visible_contact_for(desk, orders, pet) {
                         div.hint.no-print { (markup::text(contact, SHORT_LENGTH)) }
                     }
                 }
@@ -64,7 +64,7 @@ pub(super) fn animal_table(
 /// Returns a dash for an animal that was sold or withdrawn, or whose arrival is unknown.
 fn length_of_stay(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> String {
     let has_left = pet.withdrawal.is_some() || pet.status == PetStatus::Sold;
-    let words = match arrival(desk, pet, fields) {
+    let words = match find_arrival_day(desk, pet, fields) {
         Some(arrival) if !has_left => duration_in_words(arrival, parts::today(desk)),
         _ => None,
     };

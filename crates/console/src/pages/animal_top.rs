@@ -1,8 +1,8 @@
 //! The top of the page of an animal: its portrait, its name and main facts, and the links and
 //! buttons.
 //!
-//! The printed page is the kennel card, which the store hangs at the place of the animal. This
-//! module also renders the part of the card that is only visible in print.
+//! The printed page is the kennel card, which the store hangs at the place of the animal. The part
+//! of the card that is only visible in print is in this module, too.
 
 use petstore_domain::{
     PetStatus,
@@ -25,20 +25,23 @@ const KENNEL_FIELDS: [&str; 6] = [
 
 /// Renders the first photo of the animal, with the further photos below it. An animal without
 /// photos has a drawing of its species instead.
-pub(super) fn portrait(desk: &Desk<'_>, pet: &StorePet, schema: PetSchema<'_>) -> Markup {
+pub(super) fn show_portrait(desk: &Desk<'_>, pet: &StorePet, schema: PetSchema<'_>) -> Markup {
     let animal = Animal::whole(pet, schema.fields);
     let category = markup::category(schema.categories, pet.category_id);
     // Without a storage for photos, the service cannot send their files, so it uses the drawing.
     let has_photo_files = desk.app().photos.storage().is_some();
     let photos = if has_photo_files { animal.photos } else { &[] };
     let mut drawings = Drawings::default();
+    // The portrait is the first photo of the page, and the only one in its first view.
+    let position = 0;
+    let photos_in_first_view = 1;
     html! {
         div.portrait {
             div.picture {
                 @if let Some(photo) = photos.first() {
+                    @let alt = animal.alt(position, photo);
                     a href=(photo.path(PhotoSize::Large)) {
-                        // The first photo of the page, and the only one in its first view.
-                        (PORTRAIT.picture(photo, &animal.alt(0, photo), 0, 1))
+                        (PORTRAIT.picture(photo, &alt, position, photos_in_first_view))
                     }
                 } @else { (drawings.draw(&animal, Some(&category))) }
             }
@@ -68,14 +71,17 @@ fn further_photos(animal: &Animal<'_>, photos: &[Photo]) -> Markup {
 /// there, or if no window is configured.
 fn public_page_url(desk: &Desk<'_>, pet: &StorePet) -> Option<String> {
     let is_public = pet.is_listed && pet.withdrawal.is_none() && pet.status != PetStatus::Sold;
+    if !is_public {
+        return None;
+    }
     let window_url = desk.visit.console.settings.window.as_ref()?;
-    is_public.then(|| format!("{window_url}/animals/{}", pet.id))
+    Some(format!("{window_url}/animals/{}", pet.id))
 }
 
 /// Returns the values on the kennel card, as pairs of a label and the value.
 ///
 /// The place is included although it is not public, because the card hangs there.
-fn kennel_values(
+fn collect_kennel_values(
     desk: &Desk<'_>,
     pet: &StorePet,
     animal: &Animal<'_>,
@@ -97,14 +103,18 @@ fn kennel_values(
 /// Renders the part of the kennel card that is only visible in print, below the picture and the
 /// name.
 ///
-/// Visitors see the card, so apart from the place, it has only public values.
-pub(super) fn kennel_card(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Markup {
+/// Visitors see the card, so it has only public values. The place is the only exception.
+pub(super) fn show_kennel_card(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Markup {
     let animal = Animal::public(pet, fields);
-    // The line below the name shows the breed, or else the species. If it shows the breed, the card
-    // adds the species.
-    let shows_breed = animal.word("breed").is_some();
-    let species = animal.word("species").filter(|_| shows_breed);
-    let labelled_values = kennel_values(desk, pet, &animal, fields);
+    // The line below the name shows the breed, or the species of an animal without a breed. The
+    // card adds the species only below a breed, so that it is not there twice.
+    let has_breed = animal.word("breed").is_some();
+    let species = if has_breed {
+        animal.word("species")
+    } else {
+        None
+    };
+    let labelled_values = collect_kennel_values(desk, pet, &animal, fields);
     html! {
         div.print {
             @if let Some(species) = species { p { (species) } }
@@ -113,6 +123,7 @@ pub(super) fn kennel_card(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) ->
             }
             @if let Some(story) = animal.description() { p { (markup::lines(story)) } }
             @if let Some(url) = public_page_url(desk, pet) {
+                // The URL is also the label for screen readers.
                 (markup::qr_code(&url, &url))
                 p { (url) }
             }
@@ -120,9 +131,9 @@ pub(super) fn kennel_card(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) ->
     }
 }
 
-/// Renders the heading of the page: the name, the status, the price, the number, and a line with
+/// Renders the head of the page: the name, the status, the price, the number, and a line with
 /// the sex, the age, the breed and the colour.
-pub(super) fn title(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Markup {
+pub(super) fn show_head(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Markup {
     let summary = Animal::whole(pet, fields).line(parts::today(desk));
     let price = asking_price(pet, fields);
     html! {
@@ -144,7 +155,7 @@ pub(super) fn title(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Marku
 
 /// Renders the toolbar: links to the form that edits the animal, to its photos and to its public
 /// page, and the button that prints the page.
-pub(super) fn toolbar(desk: &Desk<'_>, pet: &StorePet) -> Markup {
+pub(super) fn show_toolbar(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     let path = format!("/animals/{}", pet.id);
     let may_edit = desk.may_write() && pet.withdrawal.is_none();
     // Without a storage, photos cannot be added, so their page is only useful if there are some.

@@ -8,10 +8,10 @@ use super::{
     animal_list::{ListPage, MAX_COUNT, load_page},
     animal_table::animal_table,
     empty_list::nothing_found_card,
-    filter_views::{chips, filter_form},
+    filter_views::{filter_form, show_chips},
     list_order::{ListOrder, MAX_SORTED},
     order_rows,
-    parts::{self, empty_store_card, page_links},
+    parts::{empty_store_card, page_links},
     pet_schema::PetSchema,
     selected,
 };
@@ -23,20 +23,19 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 }
 
 /// Shows the list that the parameters in `form` select. If a change of its animals has just failed,
-/// `errors` says why, and `form` also has the submitted values.
+/// `errors` says why, and `form` has the submitted values as well.
 ///
 /// If the search text identifies exactly one animal, such as a scanned microchip, redirects to the
 /// page of this animal.
 pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Result<Reply, ApiError> {
     let fields = desk.store().fields().await?;
-    let mut filters = Filters::from_form(form, &fields, parts::today(desk));
-    filters.interpret_everyday_words(desk).await?;
+    let filters = Filters::load(desk, form, &fields).await?;
     let list_page = load_page(desk, &filters).await?;
     // While the member types, the script of the page requests the list again and again. It needs
     // the list even if only one animal is left, so it is not redirected.
     if let Some(id) = list_page.only_match
         && errors.is_empty()
-        && !session::is_from_script(desk.visit.request)
+        && !session::is_automatic(desk.visit.request)
     {
         return Ok(Reply::redirect_to(&format!("/animals/{id}")));
     }
@@ -60,23 +59,25 @@ pub(super) async fn show(desk: &Desk<'_>, form: &Form, errors: &Errors) -> Resul
         (page_head(desk))
         (errors.summary())
         (filter_form(&filters, &categories))
-        (view.results().await?)
+        (view.show_results().await?)
     };
 
     let page = Page::new(texts().animals_heading, content);
     Ok(page.following(followed_changes(&filters, errors)).into())
 }
 
-/// Returns the changes that the open page [follows](Follows): all changes, unless the page shows
-/// the errors of a failed change on a list without filters.
+/// Returns the changes that the open page [follows](Follows): none if the page shows the errors of
+/// a failed change on a list without filters, otherwise all.
 ///
-/// A page with errors has the address of the form, so it cannot be read again. With filters, the
-/// script gives it the address of the list when the member types, and then it can.
+/// A page with errors has the address of the form, so the script cannot read it again. On a list
+/// with filters, the script replaces this address by the one of the list when the member types. It
+/// can then read the page again.
 fn followed_changes(filters: &Filters<'_>, errors: &Errors) -> Follows {
-    if filters.is_filtered() || errors.is_empty() {
-        Follows::Everything
-    } else {
+    let has_failed = !errors.is_empty();
+    if has_failed && !filters.is_filtered() {
         Follows::Nothing
+    } else {
+        Follows::Everything
     }
 }
 
@@ -96,8 +97,8 @@ fn page_head(desk: &Desk<'_>) -> Markup {
 /// Everything that is needed to render a page of the list.
 struct ListView<'v> {
     desk: &'v Desk<'v>,
-    /// The parameters of the list. After a failed change, also the submitted values of the form
-    /// that changes the selected animals.
+    /// The parameters of the list. After a failed change, the form also has the submitted values of
+    /// the form that changes the selected animals.
     form: &'v Form,
     errors: &'v Errors,
     filters: &'v Filters<'v>,
@@ -108,19 +109,20 @@ struct ListView<'v> {
 impl ListView<'_> {
     /// Renders the results: the active filters, the number of animals, and the animals. The script
     /// replaces this part of the page while the member types into the search field.
-    async fn results(&self) -> Result<Markup, StoreError> {
+    async fn show_results(&self) -> Result<Markup, StoreError> {
         let Self {
             desk,
             filters,
             list_page,
+            schema,
             ..
         } = self;
         let pets = &list_page.pets;
         let count_text = wording::animal_count(list_page.count, pets.len(), MAX_COUNT);
-        let table_or_card = self.table_or_card().await?;
+        let table_or_card = self.show_table_or_card().await?;
         Ok(html! {
             div #results.stack data-live data-found=(count_text) {
-                (chips(filters, desk, self.schema.categories, pets))
+                (show_chips(filters, desk, schema.categories, pets))
                 @if list_page.is_too_long_to_sort {
                     p.notice.flash role="status" { (texts().too_many_to_sort(MAX_SORTED)) }
                 }
@@ -134,9 +136,9 @@ impl ListView<'_> {
     }
 
     /// Renders the animals of the page, or a card that explains why there are none.
-    async fn table_or_card(&self) -> Result<Markup, StoreError> {
+    async fn show_table_or_card(&self) -> Result<Markup, StoreError> {
         if !self.list_page.pets.is_empty() {
-            self.table_with_links().await
+            self.show_table_with_links().await
         } else if self.filters.is_filtered() {
             nothing_found_card(self.desk, self.filters).await
         } else {
@@ -148,7 +150,7 @@ impl ListView<'_> {
     ///
     /// For members who may change animals, the table is inside the form that changes the selected
     /// animals. A list of withdrawn animals has no such form, because they cannot be changed.
-    async fn table_with_links(&self) -> Result<Markup, StoreError> {
+    async fn show_table_with_links(&self) -> Result<Markup, StoreError> {
         let Self {
             desk,
             filters,

@@ -1,7 +1,7 @@
 //! The field that marks a day of birth as estimated, because it was calculated from an age.
 //!
-//! It is an ordinary boolean field, so exports, imports and the interface for programs include it.
-//! A store gets the field when a member saves the first estimated day of birth.
+//! The field is an ordinary boolean one, so exports, imports and the interface for programs include
+//! it. A store gets the field when a member saves the first estimated day of birth.
 
 use petstore_domain::{
     StoredResponse,
@@ -10,6 +10,7 @@ use petstore_domain::{
     },
 };
 
+use super::values;
 use crate::prelude::*;
 
 /// Adds the field that marks an estimated day of birth, unless the store has it already. Returns
@@ -21,14 +22,13 @@ pub(super) async fn ensure_birth_estimate_field(
     desk: &Desk<'_>,
     fields: FieldSet,
 ) -> Result<FieldSet, ApiError> {
-    if fields.all().iter().any(FieldDefinition::is_birth_estimate) {
+    if values::find_birth_estimate_field(&fields).is_some() {
         return Ok(fields);
     }
-    let birth_field = fields.all().iter().find(|field| field.is_birth());
-    let Some(birth_field) = birth_field else {
+    let Some(birth_field) = values::find_birth_field(&fields) else {
         return Ok(fields);
     };
-    let Some(new_field) = estimate_field(birth_field) else {
+    let Some(new_field) = define_estimate_field(birth_field) else {
         return Ok(fields);
     };
 
@@ -49,12 +49,12 @@ pub(super) async fn ensure_birth_estimate_field(
 
 /// Returns the definition of the field that marks the values of `birth_field` as estimated.
 ///
-/// It is public if the days of birth are public. Otherwise, the public window would show an
-/// estimate as an exact day.
+/// The new field is public if the days of birth are public. Otherwise, the public window would show
+/// an estimate as an exact day.
 ///
-/// Both constructors accept the constant name and the label in every language, so this is never
-/// `None`.
-fn estimate_field(birth_field: &FieldDefinition) -> Option<FieldDefinition> {
+/// This is never `None`, because both constructors accept the constant name and the label in every
+/// language.
+fn define_estimate_field(birth_field: &FieldDefinition) -> Option<FieldDefinition> {
     Some(FieldDefinition {
         name: FieldName::new(FieldDefinition::BIRTH_ESTIMATE)?,
         label: Label::new(window_texts().birth_estimated.to_owned())?,

@@ -26,7 +26,7 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     let next_page = next_id.map(|id| link(CATEGORIES_PATH, &[("after", &id.to_string())]));
     let first_page = after.map(|_| CATEGORIES_PATH);
 
-    // Without a typed number, the form suggests a free one.
+    // The form suggests a free number unless the member typed one.
     let mut suggested_number = None;
     if desk.may_write() && !has_typed_number(&desk.visit.form) {
         suggested_number = desk.find_free_category_number(NO_LAST_USED).await?;
@@ -107,23 +107,20 @@ fn naming_form(desk: &Desk<'_>, suggested_number: Option<i64>, errors: &Errors) 
 /// If the category already has a name or animals, asks for confirmation first.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
-    let label = forms::parse_label(desk.visit.form.get("label"));
-    let label = errors.ok_or_add("label", label);
+    let parsed_label = forms::parse_label(desk.visit.form.get("label"));
+    let label = errors.ok_or_add("label", parsed_label);
     let id = choose_number(desk, &mut errors).await?;
     let (Some(label), Some(id)) = (label, id) else {
         return list(desk, &errors).await;
     };
 
     let existing_category = desk.load_category(id).await?;
-    if let Some(namesake) = find_namesake(desk, id, existing_category.as_ref(), &label).await? {
-        let name = readable_label(&namesake.label);
-        errors.add("label", texts().label_taken(&name, namesake.id));
+    if let Some(duplicate) = find_duplicate(desk, id, existing_category.as_ref(), &label).await? {
+        let name = readable_label(&duplicate.label);
+        errors.add("label", texts().label_taken(&name, duplicate.id));
         return list(desk, &errors).await;
     }
-    if let Some(question) = naming_question(desk, id, existing_category.as_ref(), &label).await?
-        && let Some(question_page) = question.ask(desk, &html! {})
-    {
-        // The member has not yet confirmed the question.
+    if let Some(question_page) = ask_to_name(desk, id, existing_category.as_ref(), &label).await? {
         return Ok(question_page);
     }
 
@@ -158,9 +155,9 @@ async fn choose_number(desk: &Desk<'_>, errors: &mut Errors) -> Result<Option<i6
 
 /// Finds another category that has the same name, regardless of upper and lower case.
 ///
-/// `existing_category` is the category `id` itself. If it already has this name, returns `None`,
-/// because saving the name again adds no duplicate.
-async fn find_namesake(
+/// `existing_category` is the category `id` itself. If this category already has the name, returns
+/// `None`, because saving the name again adds no duplicate.
+async fn find_duplicate(
     desk: &Desk<'_>,
     id: i64,
     existing_category: Option<&Category>,
@@ -169,21 +166,22 @@ async fn find_namesake(
     if existing_category.is_some_and(|category| forms::is_named(category, label.as_str())) {
         return Ok(None);
     }
-    let namesakes = desk.load_categories_by_names([label.as_str()]).await?;
-    Ok(namesakes
+    let categories = desk.load_categories_by_names([label.as_str()]).await?;
+    Ok(categories
         .into_iter()
         .find(|category| category.id != id && forms::is_named(category, label.as_str())))
 }
 
-/// Returns the question that the member must confirm before the category gets this name.
+/// Returns the page that asks whether the category may get this name.
 ///
-/// Returns `None` if the name stays the same, or if no category and no animal has the number.
-async fn naming_question(
+/// Returns `None` if the member has already confirmed it. No confirmation is needed if the name
+/// stays the same, or if neither a category nor an animal has the number.
+async fn ask_to_name(
     desk: &Desk<'_>,
     id: i64,
     existing_category: Option<&Category>,
     label: &Label,
-) -> Result<Option<Question<'static>>, StoreError> {
+) -> Result<Option<Reply>, StoreError> {
     if existing_category.is_some_and(|category| category.label == *label) {
         return Ok(None);
     }
@@ -199,12 +197,14 @@ async fn naming_question(
         Some(category) => texts().rename_category(&readable_label(&category.label), &new_name),
         None => texts().name_category(id, &new_name),
     };
-    Ok(Some(Question {
+    let question = Question {
         title,
         effects: vec![texts().category_has(pet_count)],
         confirm_label: texts().name_it,
         back_path: CATEGORIES_PATH,
-    }))
+    };
+    let no_details = html! {};
+    Ok(question.ask(desk, &no_details))
 }
 
 /// Returns the name of a category for a message: on one line, and shortened if it is long.

@@ -1,5 +1,5 @@
 //! Chooses the category of a new animal: the one that the member typed. If none was typed, the
-//! species determines the category.
+//! species determines it.
 //!
 //! A category is a number, which can have a name. The species is a field of the animal, whose
 //! choices have labels such as `Cats`.
@@ -7,7 +7,8 @@
 use petstore_domain::store_area::{Category, FieldSet, Label, PetQuery};
 
 use super::{
-    animal_fields::CATEGORY_INPUT, category_names::NO_LAST_USED, pet_schema::PetSchema, values,
+    animal_fields::CATEGORY_INPUT, category_names::NO_LAST_USED, parts::constant_limit,
+    pet_schema::PetSchema, values,
 };
 use crate::prelude::*;
 
@@ -18,6 +19,9 @@ pub(super) const CONFIRMED_CATEGORY: &str = "new-category";
 
 /// The value of [`CONFIRMED_CATEGORY`] that confirms the use of an unused number.
 pub(super) const NUMBER_IS_CONFIRMED: &str = "yes";
+
+/// The number of the newest animals of a species among which the most frequent category is found.
+const NEWEST_PETS_OF_SPECIES: i64 = 20;
 
 /// The species of a new animal.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
@@ -33,7 +37,7 @@ impl Species {
     /// has no field for the species.
     pub(super) fn from_form(form: &Form, fields: &FieldSet) -> Option<Self> {
         let field = fields.find("species")?;
-        let value = form.get(&values::input_of(field)).to_owned();
+        let value = form.get(&values::input_name_of(field)).to_owned();
         if value.is_empty() {
             return None;
         }
@@ -41,23 +45,14 @@ impl Species {
         Some(Self { value, label })
     }
 
-    /// Returns the species in a form that has no category, so that the species determines the
-    /// category. Returns `None` if the form has a category, or no species.
+    /// Returns the species in a form without a category, where the species determines the category.
+    /// Returns `None` if the form has a category, or no species.
     pub(super) fn without_category(form: &Form, fields: &FieldSet) -> Option<Self> {
         if form.get(CATEGORY_INPUT).is_empty() {
             Self::from_form(form, fields)
         } else {
             None
         }
-    }
-}
-
-/// Returns the name by which the category of the animal in a form is looked up: the label of the
-/// species if it determines the category, otherwise the text that the member typed.
-pub(super) fn category_name_to_look_up(form: &Form, fields: &FieldSet) -> String {
-    match Species::without_category(form, fields) {
-        Some(species) => species.label,
-        None => form.get(CATEGORY_INPUT).to_owned(),
     }
 }
 
@@ -74,62 +69,6 @@ pub(super) enum SpeciesCategory {
     New { id: i64, label: Label },
     /// No category, because there is no free number for a new one.
     NoFreeNumber,
-}
-
-/// Chooses the category for a species: the category with the label of the species, or else the
-/// usual category of such animals, or else a new category.
-///
-/// The number of a new category is above `last_used`. A caller that adds several new categories at
-/// once passes the number of the previous one, because the store does not have that category yet.
-pub(super) async fn choose_for_species(
-    desk: &Desk<'_>,
-    species: &Species,
-    schema: PetSchema<'_>,
-    last_used: i64,
-) -> Result<SpeciesCategory, StoreError> {
-    let mut categories = schema.categories.iter();
-    if categories.any(|category| forms::is_named(category, &species.label)) {
-        return Ok(SpeciesCategory::Named);
-    }
-    // If the label is invalid, the caller gets the error message from its lookup.
-    let Ok(label) = forms::parse_label(&species.label) else {
-        return Ok(SpeciesCategory::Named);
-    };
-
-    if let Some(id) = find_usual_category(desk, species, schema.fields).await? {
-        return Ok(SpeciesCategory::Usual { id, label });
-    }
-    match desk.find_free_category_number(last_used).await? {
-        Some(id) => Ok(SpeciesCategory::New { id, label }),
-        None => Ok(SpeciesCategory::NoFreeNumber),
-    }
-}
-
-/// Finds the category that is most frequent among the newest animals of a species.
-///
-/// For example, if most cats are in "Kittens and cats", a new cat belongs there, too. Of equally
-/// frequent categories, the one with the highest number counts. Returns `None` if the store has no
-/// animals of the species.
-async fn find_usual_category(
-    desk: &Desk<'_>,
-    species: &Species,
-    fields: &FieldSet,
-) -> Result<Option<i64>, StoreError> {
-    let Ok(species_filter) = fields.parse_filter("species", &species.value) else {
-        return Ok(None);
-    };
-    let query = PetQuery {
-        values: vec![species_filter],
-        newest_first: true,
-        ..PetQuery::default()
-    };
-    let (pets, _) = desk.store().list_store_pets(&query).await?;
-
-    let mut ids: Vec<i64> = pets.iter().map(|pet| pet.category_id).collect();
-    // `chunk_by` only groups adjacent numbers, so equal numbers must be adjacent.
-    ids.sort_unstable();
-    let largest_group = ids.chunk_by(i64::eq).max_by_key(|group| group.len());
-    Ok(largest_group.and_then(<[i64]>::first).copied())
 }
 
 /// The category that a new animal gets.
@@ -149,12 +88,80 @@ impl ChosenCategory {
     }
 
     /// Returns a category that must be added together with the animal.
-    fn new(id: i64, label: Label) -> Self {
+    fn added_with_pet(id: i64, label: Label) -> Self {
         Self {
             id,
             new_label: Some(label),
         }
     }
+}
+
+/// Returns the name by which the category of the animal in a form is looked up: the label of the
+/// species if it determines the category, otherwise the text that the member typed.
+pub(super) fn category_name_to_look_up(form: &Form, fields: &FieldSet) -> String {
+    match Species::without_category(form, fields) {
+        Some(species) => species.label,
+        None => form.get(CATEGORY_INPUT).to_owned(),
+    }
+}
+
+/// Chooses the category for a species: the category with the label of the species, or else the
+/// usual category of such animals, or else a new category.
+///
+/// The number of a new category is above `last_used`. A caller that adds several new categories at
+/// once passes the number of the previous one, because this number still seems free in the store.
+pub(super) async fn choose_for_species(
+    desk: &Desk<'_>,
+    species: &Species,
+    schema: PetSchema<'_>,
+    last_used: i64,
+) -> Result<SpeciesCategory, StoreError> {
+    let mut categories = schema.categories.iter();
+    if categories.any(|category| forms::is_named(category, &species.label)) {
+        return Ok(SpeciesCategory::Named);
+    }
+    // An invalid label is the name of no category. The lookup of the caller fails, and returns the
+    // message for the member.
+    let Ok(label) = forms::parse_label(&species.label) else {
+        return Ok(SpeciesCategory::Named);
+    };
+
+    if let Some(id) = find_usual_category(desk, species, schema.fields).await? {
+        return Ok(SpeciesCategory::Usual { id, label });
+    }
+    match desk.find_free_category_number(last_used).await? {
+        Some(id) => Ok(SpeciesCategory::New { id, label }),
+        None => Ok(SpeciesCategory::NoFreeNumber),
+    }
+}
+
+/// Finds the category that is most frequent among the newest animals of a species.
+///
+/// For example, if most cats are in "Kittens and cats", a new cat belongs there, too. Of equally
+/// frequent categories, returns the one with the highest number. Returns `None` if the store has no
+/// animals of the species, or if animals cannot have this species.
+async fn find_usual_category(
+    desk: &Desk<'_>,
+    species: &Species,
+    fields: &FieldSet,
+) -> Result<Option<i64>, StoreError> {
+    let Ok(species_filter) = fields.parse_filter("species", &species.value) else {
+        return Ok(None);
+    };
+    let query = PetQuery {
+        values: vec![species_filter],
+        newest_first: true,
+        limit: constant_limit(NEWEST_PETS_OF_SPECIES),
+        ..PetQuery::default()
+    };
+    let (pets, _) = desk.store().list_store_pets(&query).await?;
+
+    let mut ids: Vec<i64> = pets.iter().map(|pet| pet.category_id).collect();
+    // `chunk_by` only groups adjacent numbers, so equal numbers must be adjacent.
+    ids.sort_unstable();
+    // Of equally long groups, `max_by_key` returns the last one, which has the highest number.
+    let largest_group = ids.chunk_by(i64::eq).max_by_key(|group| group.len());
+    Ok(largest_group.and_then(<[i64]>::first).copied())
 }
 
 /// Chooses the category of the animal in a form: the one that the member typed. If none was typed,
@@ -175,7 +182,7 @@ pub(super) async fn choose_category(
             forms::find_category(&species.label, schema.categories).map(ChosenCategory::existing)
         }
         SpeciesCategory::Usual { id, .. } => Ok(ChosenCategory::existing(id)),
-        SpeciesCategory::New { id, label } => Ok(ChosenCategory::new(id, label)),
+        SpeciesCategory::New { id, label } => Ok(ChosenCategory::added_with_pet(id, label)),
         SpeciesCategory::NoFreeNumber => Err(texts().no_free_number.to_owned()),
     };
     Ok(errors.ok_or_add(CATEGORY_INPUT, category))
@@ -203,7 +210,7 @@ async fn choose_typed_category(
     if is_confirmed && let Some(label) = new_category_name(typed_category, categories) {
         let free_number = desk.find_free_category_number(NO_LAST_USED).await?;
         let id = errors.ok_or_add(CATEGORY_INPUT, free_number.ok_or(texts().no_free_number));
-        return Ok(id.map(|id| ChosenCategory::new(id, label)));
+        return Ok(id.map(|id| ChosenCategory::added_with_pet(id, label)));
     }
 
     let id = forms::find_category(typed_category, categories);
@@ -217,8 +224,8 @@ async fn choose_typed_category(
     Ok(Some(ChosenCategory::existing(id)))
 }
 
-/// Returns the typed text as the name of a new category; `None` if it is a number, the name of an
-/// existing category, or not a valid name.
+/// Returns the typed text as the name of a new category. Returns `None` if the text is a number or
+/// the name of an existing category, or cannot be a name.
 pub(super) fn new_category_name(typed_category: &str, categories: &[Category]) -> Option<Label> {
     let is_number_or_name = forms::find_category(typed_category, categories).is_ok();
     // `find_category` also fails if several categories have the name.

@@ -24,6 +24,9 @@ pub(super) const MAX_SUGGESTED_CATEGORIES: usize = 500;
 /// The maximum number of concurrent reads for one page of the console.
 pub(super) const MAX_CONCURRENT_READS: usize = 8;
 
+/// The value of `last_used` when the search for a free category number begins with the lowest one.
+pub(super) const NO_LAST_USED: i64 = 0;
+
 /// The categories with the lowest numbers, which forms suggest.
 struct FirstCategories {
     categories: Vec<Category>,
@@ -31,12 +34,10 @@ struct FirstCategories {
     last_id: Option<i64>,
 }
 
-/// The value of `last_used` when the search for a free category number begins with the lowest one.
-pub(super) const NO_LAST_USED: i64 = 0;
-
 /// Returns the limit for reading a list in the largest possible pages.
 pub(super) fn largest_page_limit() -> Limit {
-    constant_limit(Limit::MAX.into())
+    let row_count = i64::from(Limit::MAX);
+    constant_limit(row_count)
 }
 
 /// Returns the limit for reading one row.
@@ -45,11 +46,11 @@ fn single_row_limit() -> Limit {
 }
 
 impl Desk<'_> {
-    /// Loads the category with this number; `None` if the number has no name.
+    /// Loads the category with this number. Returns `None` if the number has no name.
     pub(super) async fn load_category(&self, id: i64) -> Result<Option<Category>, StoreError> {
         // The store can only list the categories after a number, so this reads the first category
-        // after `id - 1`. For the lowest possible `id`, `after` is `None`, which reads the first
-        // one.
+        // after `id - 1`. Nothing is below the lowest possible `id`: `after` is then `None`, with
+        // which the list begins at its start.
         let after = id.checked_sub(1);
         let (page, _) = self
             .store()
@@ -109,7 +110,9 @@ impl Desk<'_> {
                 .await?;
             for category in page {
                 let mut category_names = forms::names_of(&category).into_iter();
-                if category_names.any(|name| wanted_keys.contains(&text::comparison_key(&name))) {
+                let is_wanted =
+                    category_names.any(|name| wanted_keys.contains(&text::comparison_key(&name)));
+                if is_wanted {
                     categories.push(category);
                 }
             }
@@ -142,8 +145,8 @@ impl Desk<'_> {
     ///
     /// The number directly follows a used number or `last_used`, but is not always the lowest free
     /// one: checking a number takes several reads, so not every number is checked. The step from
-    /// one checked number to the next doubles until a free number is met. A bisection between this
-    /// number and the last used one follows.
+    /// one checked number to the next doubles until a free number is met. A bisection then finds a
+    /// free number directly above a used one.
     ///
     /// Returns `None` if the numbers overflow before a free one is found.
     pub(super) async fn find_free_category_number(
@@ -175,8 +178,8 @@ impl Desk<'_> {
         Ok(Some(free_number))
     }
 
-    /// Returns the last number of the sequence of named numbers that follows `number` without a gap;
-    /// `number` itself if the next number has no name.
+    /// Returns the last number of the sequence of named numbers that follows `number` without a
+    /// gap. Returns `number` itself if the next number has no name.
     ///
     /// Looks only at the first categories. In most stores, these are all, and their numbers are
     /// consecutive.
@@ -191,7 +194,8 @@ impl Desk<'_> {
         Ok(last_number)
     }
 
-    /// Whether this category number is in use: it has a name, or an animal has it, withdrawn or not.
+    /// Whether this category number is in use: it has a name, or an animal has it, even a withdrawn
+    /// one.
     pub(super) async fn is_category_number_used(&self, number: i64) -> Result<bool, StoreError> {
         if self.load_category(number).await?.is_some() {
             return Ok(true);

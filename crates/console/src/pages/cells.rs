@@ -1,5 +1,5 @@
-//! Messages about the texts that members type or paste for the fields of an animal, if a text is
-//! ambiguous or not valid for its field.
+//! The reader of the texts that members type or paste for the fields of an animal. Also the
+//! messages for a text that is ambiguous or not valid for its field.
 
 use jiff::civil::Date;
 use petstore_domain::store_area::FieldDefinition;

@@ -10,15 +10,18 @@ use petstore_formats::{
 };
 use petstore_languages::console::Label;
 
-use super::{animal_fields::LISTED, values};
+use super::{
+    animal_fields::{CATEGORY_INPUT, LISTED, NAME_INPUT, STATUS_INPUT},
+    values,
+};
 use crate::prelude::*;
 
 /// The meanings of the first columns of a table without headings, in the order of the columns. Each
 /// is the name of the input and its label.
 pub(super) const DEFAULT_COLUMNS: [(&str, Label); 3] = [
-    ("name", |texts| texts.name),
-    ("category", |texts| texts.category),
-    ("status", |texts| texts.status_label),
+    (NAME_INPUT, |texts| texts.name),
+    (CATEGORY_INPUT, |texts| texts.category),
+    (STATUS_INPUT, |texts| texts.status_label),
 ];
 
 /// Returns the options of the dropdown for the meaning of a column, as pairs of the name of an
@@ -30,7 +33,7 @@ pub(super) fn column_choices(fields: &FieldSet) -> Vec<(String, String)> {
     }
     choices.push((LISTED.to_owned(), texts().website.to_owned()));
     for field in fields.all() {
-        choices.push((values::input_of(field), values::label_of(field)));
+        choices.push((values::input_name_of(field), values::label_of(field)));
     }
     choices
 }
@@ -43,7 +46,8 @@ pub(super) struct ColumnMeanings<'r> {
 }
 
 impl<'r> ColumnMeanings<'r> {
-    /// Collects the headings that mean a member of an animal, such as its name, or one of `fields`.
+    /// Collects the headings that mean a property that every animal has, such as its name, or one
+    /// of `fields`.
     pub(super) fn new(fields: &'r FieldSet, reader: CellReader<'r>) -> Self {
         Self {
             known_headings: KnownHeadings::new(fields.all(), reader.words),
@@ -52,16 +56,17 @@ impl<'r> ColumnMeanings<'r> {
         }
     }
 
-    /// Returns the name of the input that a heading means, such as `category` for `Kategorie`;
-    /// `None` for an unknown heading.
+    /// Returns the name of the input that a heading means, such as `category` for `Kategorie`.
+    /// Returns `None` for an unknown heading.
     ///
     /// # Errors
     ///
     /// Fails if the heading is ambiguous, with the names of the two inputs that it can mean.
-    pub(super) fn meaning(&self, heading: &str) -> Result<Option<String>, [String; 2]> {
+    pub(super) fn find_meaning(&self, heading: &str) -> Result<Option<String>, [String; 2]> {
         match self.known_headings.find(heading) {
-            Ok(Some(name)) => Ok(self.input_name(name)),
+            Ok(Some(column_name)) => Ok(self.input_name(column_name)),
             Ok(None) => Ok(None),
+            // A column without an input, such as the id, is called by its own name.
             Err(AmbiguousHeading { names }) => {
                 Err(names.map(|name| self.input_name(&name).unwrap_or(name)))
             }
@@ -70,7 +75,10 @@ impl<'r> ColumnMeanings<'r> {
 
     /// Whether a heading has a meaning, even an ambiguous one.
     pub(super) fn is_known(&self, heading: &str) -> bool {
-        !matches!(self.meaning(heading), Ok(None))
+        match self.find_meaning(heading) {
+            Ok(meaning) => meaning.is_some(),
+            Err(_ambiguous) => true,
+        }
     }
 
     /// Returns the name of the input for the day of birth if a column has ages. Returns `None` for
@@ -84,23 +92,28 @@ impl<'r> ColumnMeanings<'r> {
         heading: &str,
         mut cells: impl Iterator<Item = &'c String>,
     ) -> Option<String> {
-        let birth_field = self.fields.all().iter().find(|field| field.is_birth())?;
+        let birth_field = values::find_birth_field(self.fields)?;
         let has_ages = self.reader.words.is_age_heading(heading)
             && cells.all(|cell| cell.is_empty() || self.reader.birth_for_age(cell).is_some());
-        has_ages.then(|| values::input_of(birth_field))
+        if !has_ages {
+            return None;
+        }
+        Some(values::input_name_of(birth_field))
     }
 
-    /// Returns the name of the input for a member or field of an animal, such as `category` for
+    /// Returns the name of the input for a column of an import file, such as `category` for
     /// `categoryId`. Returns `None` if there is no input, for example for the id.
-    ///
-    /// `name` is spelled as in import files.
-    fn input_name(&self, name: &str) -> Option<String> {
-        if name == LISTED || DEFAULT_COLUMNS.iter().any(|(member, _)| *member == name) {
-            return Some(name.to_owned());
+    fn input_name(&self, column_name: &str) -> Option<String> {
+        let is_input_name = column_name == LISTED
+            || DEFAULT_COLUMNS
+                .iter()
+                .any(|(input_name, _)| *input_name == column_name);
+        if is_input_name {
+            return Some(column_name.to_owned());
         }
-        if name == "categoryId" {
-            return Some("category".to_owned());
+        if column_name == "categoryId" {
+            return Some(CATEGORY_INPUT.to_owned());
         }
-        self.fields.find(name).map(values::input_of)
+        self.fields.find(column_name).map(values::input_name_of)
     }
 }

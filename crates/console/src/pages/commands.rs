@@ -1,7 +1,8 @@
 //! Executes the commands of a submitted form, and turns a failure into messages for the member.
 //!
 //! A [`Command`] is a change that the domain decides about, such as placing an order. The domain
-//! can refuse it.
+//! can refuse it. What many commands are made of is in this module, too: the animal in the path,
+//! the version in the form, and the default end of a reservation.
 
 use jiff::Timestamp;
 use petstore_domain::{
@@ -16,17 +17,13 @@ use super::{
 };
 use crate::{desk::FormIdentity, prelude::*, reply::Flash};
 
-/// The result of executing the commands of a form: the message for the next page, or the reason why
-/// the commands were not carried out.
-pub(super) type CommandResult = Result<Flash, CommandFailure>;
-
 /// The reason why the commands of a form were not carried out. They run in one transaction, so
 /// nothing was changed.
 #[derive(Default)]
 pub(super) struct CommandFailure {
     /// The index of the refused command; `None` if no single command is the cause.
     pub(super) index: Option<usize>,
-    /// The present state of the subject of the refused command, if somebody else has changed it.
+    /// The current state of the subject of the refused command, if somebody else has changed it.
     pub(super) changed_subject: Option<Resource>,
     /// The explanation for the member.
     pub(super) message: String,
@@ -45,41 +42,35 @@ impl CommandFailure {
     pub(super) fn to_errors(&self, fields: &FieldSet) -> Errors {
         let field_name = self.duplicate_field.as_ref();
         let mut errors = match field_name.and_then(|name| fields.find(name)) {
-            Some(field) => Errors::for_field(values::input_of(field), &*self.message),
+            Some(field) => Errors::for_field(values::input_name_of(field), &*self.message),
             None => Errors::from_text(&self.message),
         };
         errors.link = self.owner_link.clone();
         errors
     }
 
-    /// Sets the explanation that another animal, the `owner`, already has the value of a unique
-    /// field.
+    /// Explains the failure by a taken value of a unique field: another animal, the `owner`, has
+    /// the value.
     ///
-    /// `owner` is `None` if the same commands add the owner, so that it has no number yet.
-    fn with_duplicate_value(
-        self,
+    /// `owner` is `None` if the same commands add the owner, which therefore has no number yet.
+    fn explain_taken_value(
+        &mut self,
         fields: &FieldSet,
         field_name: String,
         owner: Option<&Resource>,
-    ) -> Self {
+    ) {
         let label = match fields.find(&field_name) {
             Some(field) => field.label.as_str(),
             None => field_name.as_str(),
         };
         let mut owner_name = texts().other_new.to_owned();
-        let mut owner_link = None;
         if let Some(Resource::Pet(pet)) = owner {
             owner_name = name_with_number(pet);
             let link_label = texts().show_animal(&owner_name);
-            owner_link = Some((format!("/animals/{}", pet.id), link_label));
+            self.owner_link = Some((format!("/animals/{}", pet.id), link_label));
         }
-        let message = texts().value_taken(&markup::readable(label, SHORT_LENGTH), &owner_name);
-        Self {
-            message,
-            duplicate_field: Some(field_name),
-            owner_link,
-            ..self
-        }
+        self.message = texts().value_taken(&markup::readable(label, SHORT_LENGTH), &owner_name);
+        self.duplicate_field = Some(field_name);
     }
 }
 
@@ -108,77 +99,79 @@ impl Desk<'_> {
         Preconditions::version(self.visit.form.integer("version").unwrap_or(0))
     }
 
-    /// Loads the animal whose number is in the path.
-    pub(super) async fn pet(&self) -> Result<Option<StorePet>, StoreError> {
+    /// Loads the animal whose number is in the path. Returns `None` if there is no such animal.
+    pub(super) async fn load_pet_in_path(&self) -> Result<Option<StorePet>, StoreError> {
         match self.path_id(PetId::new) {
             Some(id) => self.store().get_store_pet(id).await,
             None => Ok(None),
         }
     }
 
-    /// Executes the commands of the submitted form in one transaction.
+    /// Executes the commands of the submitted form in one transaction. Returns the message for the
+    /// next page, or the reason why the commands were not carried out.
     ///
-    /// Idempotent: if the same form was executed before, for example because of a double click,
-    /// this executes nothing, and returns the message about the first execution.
-    pub(super) async fn execute(&self, commands: Vec<Command>) -> Result<CommandResult, ApiError> {
+    /// The outer error is a failure of the store. If the same form was executed before, for example
+    /// because of a double click, this executes nothing, and returns the message about the first
+    /// execution.
+    pub(super) async fn execute(
+        &self,
+        commands: Vec<Command>,
+    ) -> Result<Result<Flash, CommandFailure>, ApiError> {
         self.execute_once(commands, self.form_identity()).await
     }
 
-    /// Executes commands in one transaction, at most once for each `identity`. Without an identity,
-    /// every call executes them.
+    /// Executes commands like [`Self::execute`], at most once for each `identity`. Without an
+    /// identity, every call executes them.
     pub(super) async fn execute_once(
         &self,
         commands: Vec<Command>,
         identity: Option<FormIdentity>,
-    ) -> Result<CommandResult, ApiError> {
+    ) -> Result<Result<Flash, CommandFailure>, ApiError> {
         let context = self.context_of(identity);
         let outcome = self
             .app()
             .commands
             .execute(commands, context, remembered_response)
             .await?;
-        match outcome {
+        let result = match outcome {
             ExecutionOutcome::Done { response, .. } | ExecutionOutcome::Replayed(response) => {
-                Ok(Ok(message_about(self, &response.body).await))
+                Ok(message_about(self, &response.body).await)
             }
-            // The idempotency key was already used for another request.
-            ExecutionOutcome::IdempotencyConflict => Ok(Err(CommandFailure {
+            // The idempotency key was already used for another request, so the form is an old one.
+            ExecutionOutcome::IdempotencyConflict => Err(CommandFailure {
                 message: texts().stale.to_owned(),
                 ..CommandFailure::default()
-            })),
+            }),
             ExecutionOutcome::Refused { index, refusal } => {
-                Ok(Err(self.command_failure(index, refusal).await?))
+                Err(self.explain_refusal(index, refusal).await?)
             }
-        }
+        };
+        Ok(result)
     }
 
     /// Returns the failure for the refusal of the command with this index. Loads what the message
     /// needs.
-    async fn command_failure(
+    async fn explain_refusal(
         &self,
         index: usize,
         refusal: Refusal,
     ) -> Result<CommandFailure, StoreError> {
-        let failure = CommandFailure {
+        let mut failure = CommandFailure {
             index: Some(index),
             message: refusal_message(&refusal),
             ..CommandFailure::default()
         };
-        Ok(match refusal {
-            Refusal::PreconditionFailed(subject) => CommandFailure {
-                changed_subject: subject.map(|subject| *subject),
-                ..failure
-            },
-            Refusal::DuplicateValue {
-                field,
-                current: owner,
-                ..
-            } => {
-                let fields = self.store().fields().await?;
-                failure.with_duplicate_value(&fields, field, owner.as_deref())
+        match refusal {
+            Refusal::PreconditionFailed(subject) => {
+                failure.changed_subject = subject.map(|subject| *subject);
             }
-            _ => failure,
-        })
+            Refusal::DuplicateValue { field, current, .. } => {
+                let fields = self.store().fields().await?;
+                failure.explain_taken_value(&fields, field, current.as_deref());
+            }
+            _ => {}
+        }
+        Ok(failure)
     }
 }
 
@@ -187,18 +180,19 @@ impl Desk<'_> {
 /// A refusal without a message of its own is explained as an edit conflict: somebody else has
 /// changed the subject in the meantime.
 pub(super) fn refusal_message(refusal: &Refusal) -> String {
+    let edit_conflict = texts().stale;
     match refusal {
         Refusal::InvalidTransition(conflict) | Refusal::OpenOrder(conflict) => {
-            present_state_message(&conflict.current)
+            current_state_sentence(&conflict.current).unwrap_or_else(|| edit_conflict.to_owned())
         }
-        // There is no message about the present state of a category.
-        Refusal::MovedOn(Some(current)) if current.category().is_none() => {
-            format!("{} {}", texts().stale, present_state_message(current))
-        }
+        Refusal::MovedOn(Some(current)) => match current_state_sentence(current) {
+            Some(sentence) => format!("{edit_conflict} {sentence}"),
+            None => edit_conflict.to_owned(),
+        },
         Refusal::NotRevertible(reason) => not_revertible_message(reason).to_owned(),
         Refusal::NotFound(_) => texts().is_gone.to_owned(),
-        // The forms have checked everything else, but the end of a reservation can pass in the
-        // meantime.
+        // The pages have checked all values. Only the end of a reservation can become invalid
+        // afterwards, because it can pass in the meantime.
         Refusal::Invalid(_) => texts().day_invalid.to_owned(),
         Refusal::TooManyPhotos => texts().too_many_photos.to_owned(),
         Refusal::TooManyNotes => texts().too_many_notes.to_owned(),
@@ -207,32 +201,32 @@ pub(super) fn refusal_message(refusal: &Refusal) -> String {
             let name = markup::readable(category.label.as_str(), SHORT_LENGTH);
             texts().label_taken(&name, category.id)
         }
+        // `explain_taken_value` replaces the message about a duplicate value.
         Refusal::PreconditionFailed(_)
         | Refusal::PreconditionRequired(_)
-        | Refusal::MovedOn(_)
+        | Refusal::MovedOn(None)
         | Refusal::TooLong
         | Refusal::Fields(_)
         | Refusal::DuplicateValue { .. }
-        | Refusal::NoIdentifierLeft => texts().stale.to_owned(),
+        | Refusal::NoIdentifierLeft => edit_conflict.to_owned(),
     }
 }
 
-/// Returns a sentence about the present state of a subject, such as "It is reserved by order 12."
-///
-/// Without a sentence for the type of the subject, returns the message about an edit conflict.
-fn present_state_message(current: &Resource) -> String {
-    match current {
-        Resource::Pet(pet) if pet.withdrawal.is_some() => texts().is_withdrawn.to_owned(),
-        Resource::Pet(pet) => match pet.order_id {
+/// Returns a sentence about the current state of a subject, such as "It is reserved by order 12."
+/// Returns `None` for a category or a note, which have no such state.
+fn current_state_sentence(subject: &Resource) -> Option<String> {
+    match subject {
+        Resource::Pet(pet) if pet.withdrawal.is_some() => Some(texts().is_withdrawn.to_owned()),
+        Resource::Pet(pet) => Some(match pet.order_id {
             Some(order_id) => texts().is_reserved(order_id.get()),
             None => texts().is_in_status(pet.status),
-        },
-        Resource::Order(order) => texts().order_is(order.id.get(), order.status),
-        Resource::Category(_) | Resource::Note(_) => texts().stale.to_owned(),
+        }),
+        Resource::Order(order) => Some(texts().order_is(order.id.get(), order.status)),
+        Resource::Category(_) | Resource::Note(_) => None,
     }
 }
 
-/// Returns the reason why an act cannot be undone, for the member.
+/// Returns the message that says why an act cannot be undone.
 fn not_revertible_message(reason: &NotRevertible) -> &'static str {
     match reason {
         NotRevertible::PhotosGone => texts().photo_not_kept,

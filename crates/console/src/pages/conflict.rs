@@ -5,7 +5,7 @@ use hyper::StatusCode;
 use petstore_domain::store_area::StorePet;
 
 use super::{
-    animal_fields, history, pet_orders, pet_schema::PetSchema, value_reader::ComparedValue,
+    animal_fields, journal_changes, pet_orders, pet_schema::PetSchema, value_reader::ComparedValue,
 };
 use crate::{
     merge::{self, MergedForm},
@@ -19,20 +19,20 @@ pub(super) async fn show(
     stored_pet: &StorePet,
     schema: PetSchema<'_>,
 ) -> Result<Reply, ApiError> {
-    let holding_order = pet_orders::holding_order(desk, stored_pet).await?;
+    let holding_order = pet_orders::load_holding_order(desk, stored_pet).await?;
     let submitted_form = animal_fields::with_named_category(&desk.visit.form, schema.categories);
-    let stored_form = animal_fields::stored_form(stored_pet, schema);
+    let stored_form = animal_fields::form_of_pet(stored_pet, schema);
     let merged_form = MergedForm::new(&submitted_form, &stored_form).form;
 
     let path = format!("/animals/{}", stored_pet.id.get());
-    let inputs = animal_fields::inputs(
+    let inputs = animal_fields::animal_inputs(
         &merged_form,
         schema,
         &Errors::default(),
         stored_pet,
         holding_order.as_ref(),
     );
-    let stored_values = animal_fields::compare(desk, stored_pet, &merged_form, schema);
+    let compared_values = animal_fields::compare(desk, stored_pet, &merged_form, schema);
     let change_hint = last_change_hint(desk, stored_pet).await?;
     let content = html! {
         h1 { (texts().conflict) }
@@ -40,7 +40,7 @@ pub(super) async fn show(
         div.columns {
             section.card #theirs {
                 h2 { (texts().theirs) }
-                (value_list(&stored_values))
+                (value_list(&compared_values))
                 (change_hint)
                 a.button href=(path) { (texts().keep_theirs) }
             }
@@ -59,10 +59,10 @@ pub(super) async fn show(
     Ok(page.with_status(StatusCode::CONFLICT).into())
 }
 
-/// Renders who made the last change of the animal, and when. Renders nothing if the log of changes
-/// no longer has this change.
+/// Renders who made the last change of the animal, and when. Renders nothing if the journal no
+/// longer has this change.
 async fn last_change_hint(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, StoreError> {
-    let last_change = history::newest_change(desk, pet.id).await?;
+    let last_change = journal_changes::load_newest_change(desk, pet.id).await?;
     Ok(html! {
         @if let Some(change) = last_change {
             p.hint {
@@ -73,11 +73,11 @@ async fn last_change_hint(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Sto
     })
 }
 
-/// Renders the stored values. A value that differs from the submitted form has a badge.
-fn value_list(stored_values: &[ComparedValue]) -> Markup {
+/// Renders the stored values. A badge marks a value that differs from that in the submitted form.
+fn value_list(compared_values: &[ComparedValue]) -> Markup {
     html! {
         dl {
-            @for value in stored_values {
+            @for value in compared_values {
                 dt { (value.label) }
                 dd {
                     (value.stored_value)

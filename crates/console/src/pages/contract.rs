@@ -3,7 +3,7 @@
 
 use petstore_domain::store_area::{ContractText, Order, OrderStatus, Placeholder, StorePet};
 
-use super::parts;
+use super::{parts, values::MICROCHIP};
 use crate::prelude::*;
 
 /// A blank line on the printed page, to be filled in by hand.
@@ -13,7 +13,7 @@ const BLANK_LINE: &str = "______________________________";
 ///
 /// Returns `None` if the store has no contract, or if the order is no longer in force, such as a
 /// cancelled reservation.
-pub(super) async fn load(
+pub(super) async fn load_for_order(
     desk: &Desk<'_>,
     order: &Order,
 ) -> Result<Option<ContractText>, StoreError> {
@@ -28,7 +28,7 @@ pub(super) async fn load(
 ///
 /// If the page is printed with a contract, the title in print is the heading of the contract with
 /// the number of the order.
-pub(super) fn title(order: &Order, contract: Option<&ContractText>) -> Markup {
+pub(super) fn show_title(order: &Order, contract: Option<&ContractText>) -> Markup {
     let title = texts().title_of_order(order.id.get());
     if contract.is_none() {
         return html! { (title) };
@@ -39,9 +39,9 @@ pub(super) fn title(order: &Order, contract: Option<&ContractText>) -> Markup {
     }
 }
 
-/// Renders the part of the page of an order that is only visible in print: the contract, if there
-/// is one, and the lines for signatures.
-pub(super) fn printed_part(
+/// Renders what the page of an order has only in print: the contract, if there is one, and the
+/// lines for signatures.
+pub(super) fn show_printed_part(
     desk: &Desk<'_>,
     contract: Option<&ContractText>,
     order: &Order,
@@ -68,7 +68,7 @@ fn contract_markup(
     pet: Option<&StorePet>,
 ) -> Markup {
     let text = contract.fill(|placeholder| {
-        placeholder_value(desk, placeholder, order, pet).unwrap_or_else(|| BLANK_LINE.to_owned())
+        find_value(desk, placeholder, order, pet).unwrap_or_else(|| BLANK_LINE.to_owned())
     });
     // Names and addresses need more room than the values within the text.
     let long_blank_line = BLANK_LINE.repeat(2);
@@ -86,9 +86,9 @@ fn contract_markup(
     }
 }
 
-/// Returns the value of a placeholder; `None` if the order or the animal does not have it, or if
-/// the member may not see it.
-fn placeholder_value(
+/// Returns the value of a placeholder. Returns `None` if the order or the animal does not have the
+/// value, or if the member may not see it.
+fn find_value(
     desk: &Desk<'_>,
     placeholder: Placeholder,
     order: &Order,
@@ -97,11 +97,15 @@ fn placeholder_value(
     match placeholder {
         Placeholder::Animal => Some(markup::plain_name(pet?.name.as_str())),
         Placeholder::Store => desk.visit.facts.name().value.map(str::to_owned),
-        Placeholder::Microchip => Some(pet?.fields.get("microchip")?.to_string()),
+        Placeholder::Microchip => Some(pet?.fields.get(MICROCHIP)?.to_string()),
         Placeholder::Fee => Some(amount(order.price.as_ref()?.as_str(), desk.currency())),
-        // Viewers may not see the contacts of customers.
-        Placeholder::Adopter if !desk.may_write() => None,
-        Placeholder::Adopter => extract_name(order.contact.as_ref()?.as_str()),
+        Placeholder::Adopter => {
+            // Viewers may not see the contacts of customers.
+            if !desk.may_write() {
+                return None;
+            }
+            extract_name(order.contact.as_ref()?.as_str())
+        }
         Placeholder::Date => {
             // A contract that is printed again later must have the same date, so the day of the
             // sale comes first.
@@ -127,9 +131,10 @@ fn extract_name(contact: &str) -> Option<String> {
             .take_while(|word| can_be_in_name(word))
             .collect();
         let is_only_name = name_words.len() == words.len();
-        // The words before a number are a name in "Ann Lee 030 12". But in a later part, they are
-        // an address: "Lee, Ann, Elm Street 5".
-        let belongs_to_name = is_only_name || name_parts.is_empty();
+        // In the first part, the words before a number are a name: "Ann Lee 030 12". In a later
+        // part, they are an address: "Lee, Ann, Elm Street 5".
+        let is_first_part = name_parts.is_empty();
+        let belongs_to_name = is_only_name || is_first_part;
         if belongs_to_name && !name_words.is_empty() {
             name_parts.push(name_words.join(" "));
         }

@@ -1,8 +1,8 @@
 //! Renders the differences that a change made: each value before and after the change, with the
 //! labels and words that people know.
 //!
-//! The log of changes has an entry for each change of an animal, an order, a category or a note,
-//! with the whole subject before and after it.
+//! The journal has an entry for each change of an animal, an order, a category or a note. The entry
+//! contains the whole subject before and after the change.
 
 use std::collections::BTreeSet;
 
@@ -47,7 +47,8 @@ impl Differences {
     ///
     /// The values of a deleted subject are left out, because the deletion removed all of them.
     fn add(&mut self, label: &str, before: Option<String>, after: Option<String>) {
-        if before == after || (after.is_none() && self.is_deleted) {
+        let is_lost_with_subject = self.is_deleted && after.is_none();
+        if before == after || is_lost_with_subject {
             return;
         }
         self.replaced_values.push(ReplacedValue {
@@ -75,7 +76,7 @@ impl Differences {
 /// Renders the differences that a change made. Renders nothing if a later release wrote the change
 /// in a format that this release does not know.
 ///
-/// Categories have their present names, because the log of changes has only their numbers.
+/// Categories have their current names, because the journal has only their numbers.
 pub(super) fn show_differences(
     desk: &Desk<'_>,
     entry: &JournalEntry,
@@ -99,7 +100,7 @@ pub(super) fn show_differences(
             let former_order = before.and_then(Resource::order);
             add_order_differences(desk, change.kind, former_order, after, &mut differences);
         }
-        // The subject is a category, which has a name, or it has no values to show.
+        // Of the other subjects, only a category has a value to show, its name.
         (before, after) => {
             differences.add(texts().name, category_label(before), category_label(after));
         }
@@ -115,7 +116,7 @@ fn category_label(resource: Option<&Resource>) -> Option<String> {
 
 /// Renders a value before and after a change, both shortened.
 ///
-/// A long former value has a button that shows it in full, because no other page still shows it.
+/// A long former value has a button that shows it in full, because no other page shows it any more.
 fn value_row(value: &ReplacedValue) -> Markup {
     let ReplacedValue {
         label,
@@ -138,7 +139,7 @@ fn value_row(value: &ReplacedValue) -> Markup {
 
 /// Returns the end of a reservation before and after a change. Returns `None` if the end is the
 /// same, or if the order is new.
-fn moved_end(before: Option<&Order>, after: &Order) -> Option<MovedEnd> {
+fn find_moved_end(before: Option<&Order>, after: &Order) -> Option<MovedEnd> {
     let former_end = before?.expires_at?;
     let new_end = after.expires_at?;
     if former_end == new_end {
@@ -166,13 +167,13 @@ fn add_order_differences(
     let reason = |order: &Order| order.reason.as_ref().map(reason_words);
     differences.add(texts().reason_label, before.and_then(reason), reason(after));
 
-    // Only a change of this type moves the end or edits the contact.
+    // Only a change of this type moves the end of a reservation or edits the contact.
     if change_type != ChangeType::OrderChanged {
         return;
     }
-    differences.moved_end = moved_end(before, after);
-    // The log of changes omits the contacts, because they can be erased later. So if a change of an
-    // order has no other difference, it changed the contact.
+    differences.moved_end = find_moved_end(before, after);
+    // The journal omits the contacts, because they can be erased later. A change of an order
+    // without any other difference has therefore changed the contact.
     if differences.replaced_values.is_empty() && differences.moved_end.is_none() {
         differences.sentences.push(texts().contact_changed);
     }
@@ -196,7 +197,7 @@ fn add_pet_differences(
     differences: &mut Differences,
 ) {
     add_member_differences(before, after, schema, differences);
-    for name in field_names(before, after) {
+    for name in collect_field_names(before, after) {
         let field = schema.fields.find(name);
         let label = match field {
             Some(field) => values::label_of(field),
@@ -217,7 +218,7 @@ fn add_pet_differences(
     }
 
     let photos_before = before.map_or(&Photos::NONE, |pet| &pet.photos);
-    let sentences = photo_sentences(photos_before, &after.photos);
+    let sentences = describe_photo_changes(photos_before, &after.photos);
     differences.sentences.extend(sentences);
 }
 
@@ -258,7 +259,7 @@ fn add_member_differences(
 }
 
 /// Returns the names of the fields that have a value before or after a change.
-fn field_names<'p>(before: Option<&'p StorePet>, after: &'p StorePet) -> BTreeSet<&'p str> {
+fn collect_field_names<'p>(before: Option<&'p StorePet>, after: &'p StorePet) -> BTreeSet<&'p str> {
     let mut names: BTreeSet<&str> = after.fields.iter().map(|(name, _)| name).collect();
     if let Some(before) = before {
         names.extend(before.fields.iter().map(|(name, _)| name));
@@ -266,7 +267,7 @@ fn field_names<'p>(before: Option<&'p StorePet>, after: &'p StorePet) -> BTreeSe
     names
 }
 
-/// Returns the present name of a category, or its number if it has none.
+/// Returns the current name of a category, or its number if it has none.
 fn category_words(id: i64, schema: PetSchema<'_>) -> String {
     let category = schema.categories.iter().find(|category| category.id == id);
     match category {
@@ -275,8 +276,10 @@ fn category_words(id: i64, schema: PetSchema<'_>) -> String {
     }
 }
 
-/// Returns the value of a field in words. `field` is `None` if the field was deleted: a text is
-/// then returned as it was stored.
+/// Returns the value of a field in words.
+///
+/// `field` is `None` if the field was deleted. A text is then returned as it was stored, because
+/// nothing says what it means.
 fn value_words(desk: &Desk<'_>, field: Option<&FieldDefinition>, value: &FieldValue) -> String {
     match (field, value) {
         (_, FieldValue::Boolean(true)) => window_texts().yes.to_owned(),
@@ -292,10 +295,9 @@ fn value_words(desk: &Desk<'_>, field: Option<&FieldDefinition>, value: &FieldVa
     }
 }
 
-/// Returns sentences that describe how a change affected the photos of an animal.
-///
-/// If the change added, deleted or turned a photo, this is the only sentence.
-fn photo_sentences(before: &Photos, after: &Photos) -> Vec<&'static str> {
+/// Returns sentences that describe how a change affected the photos of an animal. If it added,
+/// deleted or turned a photo, returns only the sentence that says so.
+fn describe_photo_changes(before: &Photos, after: &Photos) -> Vec<&'static str> {
     if after.all().len() > before.all().len() {
         return vec![texts().photo_added];
     }

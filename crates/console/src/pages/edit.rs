@@ -6,7 +6,7 @@
 use petstore_domain::store_area::{Command, PetPatch, Resource, StorePet};
 
 use super::{
-    animal_fields::{CATEGORY_INPUT, inputs, parse_patch, stored_form, with_named_category},
+    animal_fields::{CATEGORY_INPUT, animal_inputs, form_of_pet, parse_patch, with_named_category},
     commands::CommandFailure,
     conflict,
     parts::missing_page,
@@ -21,7 +21,7 @@ use crate::{
 
 /// Handles `GET /animals/{id}/edit`: shows the form with the stored values of the animal.
 pub(super) async fn show_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(pet) = desk.pet().await? else {
+    let Some(pet) = desk.load_pet_in_path().await? else {
         return Ok(missing_page(texts().no_pet));
     };
     let categories = desk.load_category_choices([pet.category_id].into()).await?;
@@ -30,7 +30,7 @@ pub(super) async fn show_form(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         categories: &categories,
         fields: &fields,
     };
-    let form = stored_form(&pet, schema);
+    let form = form_of_pet(&pet, schema);
     show_page(desk, &pet, &form, schema, &Errors::default()).await
 }
 
@@ -42,7 +42,7 @@ async fn show_page(
     schema: PetSchema<'_>,
     errors: &Errors,
 ) -> Result<Reply, ApiError> {
-    let holding_order = pet_orders::holding_order(desk, pet).await?;
+    let holding_order = pet_orders::load_holding_order(desk, pet).await?;
     let path = format!("/animals/{}", pet.id.get());
     let title = [
         texts().edit,
@@ -58,8 +58,8 @@ async fn show_page(
         (errors.summary())
         form.card.fields method="post" action={ (path) "/edit" } data-draft {
             (desk.idempotency_field("edit"))
-            (merge::hidden_fields(&stored_form(pet, schema)))
-            (inputs(form, schema, errors, pet, holding_order.as_ref()))
+            (merge::hidden_fields(&form_of_pet(pet, schema)))
+            (animal_inputs(form, schema, errors, pet, holding_order.as_ref()))
             div.buttons {
                 button.main { (texts().save) }
                 a.button.quiet href=(path) { (texts().cancel) }
@@ -74,13 +74,14 @@ async fn show_page(
 /// Handles `POST /animals/{id}/edit`: saves the submitted form. If a value is invalid, shows the
 /// form again with the errors.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(pet) = desk.pet().await? else {
+    let Some(pet) = desk.load_pet_in_path().await? else {
         return Ok(missing_page(texts().no_pet));
     };
     let submitted_form = &desk.visit.form;
-    let present_category_id = pet.category_id.to_string();
+    let typed_category = submitted_form.get(CATEGORY_INPUT);
+    let stored_category = pet.category_id.to_string();
     let categories = desk
-        .load_categories_by_names([submitted_form.get(CATEGORY_INPUT), &present_category_id])
+        .load_categories_by_names([typed_category, &stored_category])
         .await?;
     let fields = desk.store().fields().await?;
     let schema = PetSchema {
@@ -92,7 +93,7 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     values::report_deleted_fields(&fields, submitted_form, &mut errors);
     let merged_form = MergedForm::new(
         &with_named_category(submitted_form, &categories),
-        &stored_form(&pet, schema),
+        &form_of_pet(&pet, schema),
     );
     let patch = parse_patch(desk, &merged_form.form, &pet, schema, &mut errors);
     if !errors.is_empty() {
@@ -104,9 +105,9 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
 /// Saves a change of an animal, or shows why it cannot be saved.
 ///
-/// If two people changed the same input, nothing is saved, and the page shows both versions. But
-/// this request can be the second click on a form that was already saved. So the command is still
-/// sent to the store, with a precondition that always fails: for a second click, the store replays
+/// If two people changed the same input, nothing is saved, and the page shows both versions. The
+/// command is still sent to the store, with a precondition that always fails, because this request
+/// can be the second click on a form that was already saved. For a second click, the store replays
 /// the first response.
 async fn save_patch(
     desk: &Desk<'_>,

@@ -6,8 +6,17 @@ use petstore_domain::store_area::{FieldDefinition, FieldSet, PetQuery};
 use super::{category_names::largest_page_limit, field_form::choice_values, values::label_of};
 use crate::prelude::*;
 
-/// The number up to which affected animals are counted, because counting reads each of them.
+/// The number up to which affected animals are counted. Counting more would be slow, because it
+/// reads each of them.
 const MAX_COUNT: usize = 1_000;
+
+/// The result of counting the values of a field that animals on offer have.
+struct ValuesOnOffer {
+    /// The number of checked animals that have a value.
+    count: usize,
+    /// Whether there are further animals on offer, which were not checked.
+    has_more: bool,
+}
 
 /// An effect of a change of a field on existing animals.
 pub(super) struct Effect {
@@ -17,9 +26,9 @@ pub(super) struct Effect {
     pub(super) sentence: String,
 }
 
-/// Returns the effects of changing `field` to `changed_field`: one for each removed choice that
+/// Finds the effects of changing `field` to `changed_field`: one for each removed choice that
 /// animals still have, and one if the values of animals on offer become public.
-pub(super) async fn effects_of_change(
+pub(super) async fn find_effects(
     desk: &Desk<'_>,
     field: &FieldDefinition,
     changed_field: &FieldDefinition,
@@ -41,8 +50,9 @@ pub(super) async fn effects_of_change(
     }
     if changed_field.is_public && !field.is_public {
         let exposed = count_values_on_offer(desk, field).await?;
-        // The animals that were not checked may have a value, too.
-        if exposed.count > 0 || exposed.has_more {
+        // An animal that was not checked may have a value, too.
+        let exposes_values = exposed.count > 0 || exposed.has_more;
+        if exposes_values {
             effects.push(Effect {
                 question: texts().show_field(&label_of(field)),
                 sentence: texts().becomes_public(exposed.count, exposed.has_more),
@@ -60,10 +70,12 @@ async fn count_pets_with_value(
     field: &FieldDefinition,
     value: &str,
 ) -> Result<usize, ApiError> {
-    // A choice of the field is always a valid value, so there is a filter.
-    let value_filter = fields.parse_filter(field.name.as_str(), value);
+    let Ok(value_filter) = fields.parse_filter(field.name.as_str(), value) else {
+        // Somebody has deleted the field, so no animal has a value of it.
+        return Ok(0);
+    };
     let mut query = PetQuery {
-        values: value_filter.into_iter().collect(),
+        values: vec![value_filter],
         limit: largest_page_limit(),
         ..PetQuery::default()
     };
@@ -79,36 +91,29 @@ async fn count_pets_with_value(
     Ok(count)
 }
 
-/// The result of counting the values of a field that animals on offer have.
-struct ValuesOnOffer {
-    /// The number of checked animals that have a value.
-    count: usize,
-    /// Whether there are further animals on offer, which were not checked.
-    has_more: bool,
-}
-
-/// Counts the animals with a value of this field among the first [`MAX_COUNT`] animals on offer.
+/// Counts the animals with a value of this field among the first animals on offer. Stops after the
+/// page with the animal at position [`MAX_COUNT`].
 async fn count_values_on_offer(
     desk: &Desk<'_>,
     field: &FieldDefinition,
 ) -> Result<ValuesOnOffer, ApiError> {
     let oldest_first = false;
     let mut count = 0;
-    let mut read_count = 0;
+    let mut checked_count = 0;
     let mut after = None;
     loop {
         let (pets, next_position) = desk
             .store()
             .list_on_offer(after, largest_page_limit(), oldest_first)
             .await?;
-        read_count += pets.len();
+        checked_count += pets.len();
         for pet in &pets {
             if pet.fields.get(field.name.as_str()).is_some() {
                 count += 1;
             }
         }
         after = next_position;
-        if after.is_none() || read_count >= MAX_COUNT {
+        if after.is_none() || checked_count >= MAX_COUNT {
             return Ok(ValuesOnOffer {
                 count,
                 has_more: after.is_some(),

@@ -31,7 +31,7 @@ pub(super) fn kind_label(kind: FieldKind) -> &'static str {
     label
 }
 
-/// Returns the values of the choices of a field; none if the field has another kind.
+/// Returns the values of the choices of a field. A field of another kind has none.
 pub(super) fn choice_values(field: &FieldDefinition) -> &[String] {
     field
         .choices
@@ -206,7 +206,8 @@ impl FieldFormReader<'_> {
         }
         // The choices fit the kind by now, so the only possible problem is a kind that cannot be
         // unique.
-        if field.problem().is_some() {
+        let cannot_be_unique = field.find_problem().is_some();
+        if cannot_be_unique {
             errors.add("unique", texts().field_unique_hint);
             return None;
         }
@@ -216,13 +217,14 @@ impl FieldFormReader<'_> {
     /// Reads the label, or returns the message that it is invalid.
     ///
     /// In a shelter, the form shows [`fee_label`] instead of the stored label of the price field.
-    /// If the member has not edited it, the stored label stays.
+    /// Unless the member edits this label, the stored one stays.
     fn read_label(&self) -> Result<Label, &'static str> {
         if let Some(field) = self.current_field
             && fee_label(field) == Some(self.form.get("label"))
         {
             return Ok(field.label.clone());
         }
+        // The messages of `parse_label` are about the name of a category.
         forms::parse_label(self.form.get("label")).map_err(|_| texts().field_label_invalid)
     }
 
@@ -248,8 +250,7 @@ impl FieldFormReader<'_> {
         }
     }
 
-    /// Reads the choices with their labels. Adds an error if they are invalid, and then returns
-    /// `None`.
+    /// Reads the choices with their labels. If they are invalid, adds an error and returns `None`.
     ///
     /// First come the current choices that the form does not remove, then the new choices from the
     /// lines of the `choices` input.
@@ -273,8 +274,8 @@ impl FieldFormReader<'_> {
         errors.ok_or_add("choices", labelled_choices)
     }
 
-    /// Reads the labels of choices, by the value of the choice. A choice without an input in the
-    /// form keeps its current label.
+    /// Reads the labels of choices. The keys of the result are the values of the choices. A choice
+    /// without an input in the form keeps its current label.
     ///
     /// A label that is empty or equal to the value is left out, because a choice without a label is
     /// displayed as its value.
@@ -301,7 +302,7 @@ impl FieldFormReader<'_> {
 /// Derives a field name from a label, such as `coat_length` from "Coat length".
 ///
 /// The result is empty if the label has no Latin letter.
-pub(super) fn suggested_name(label: &str) -> String {
+pub(super) fn suggest_name(label: &str) -> String {
     let plain_label = search_key(label);
     let words: Vec<&str> = plain_label
         .split(|character: char| !character.is_ascii_alphanumeric())

@@ -14,7 +14,7 @@ use crate::{prelude::*, staff};
 
 /// Returns the fields that still have a default label of another language, each with its new label
 /// in the language of the store. A field whose label somebody has edited is not among them.
-async fn fields_to_relabel(desk: &Desk<'_>) -> Result<Vec<FieldDefinition>, ApiError> {
+async fn find_fields_to_relabel(desk: &Desk<'_>) -> Result<Vec<FieldDefinition>, ApiError> {
     let language = desk.visit.facts.language().value;
     Ok(languages::relabelled_fields(
         &desk.store().fields().await?,
@@ -25,7 +25,7 @@ async fn fields_to_relabel(desk: &Desk<'_>) -> Result<Vec<FieldDefinition>, ApiE
 /// Renders a form that offers to relabel the fields, or nothing if no field needs it.
 pub(super) async fn relabel_form(desk: &Desk<'_>) -> Result<Markup, ApiError> {
     let mut labels = Vec::new();
-    for field in fields_to_relabel(desk).await? {
+    for field in find_fields_to_relabel(desk).await? {
         labels.push(label_of(&field));
     }
 
@@ -44,7 +44,7 @@ pub(super) async fn relabel_form(desk: &Desk<'_>) -> Result<Markup, ApiError> {
 
 /// Relabels the fields after this request has changed the language of the store.
 ///
-/// If somebody changes a field at the same time, no label is written. The outcome is ignored,
+/// If somebody changes a field at the same time, no label is written. This outcome is ignored,
 /// because the settings page then offers to relabel the fields.
 pub(super) async fn relabel_for_new_language(desk: &Desk<'_>) -> Result<(), ApiError> {
     // The facts in `desk` still have the previous language.
@@ -62,7 +62,7 @@ pub(super) async fn relabel_for_new_language(desk: &Desk<'_>) -> Result<(), ApiE
 /// Handles `POST /settings/labels`: relabels the fields in the language of the store. If somebody
 /// changes a field at the same time, no label is written.
 pub(super) async fn relabel(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let fields = fields_to_relabel(desk).await?;
+    let fields = find_fields_to_relabel(desk).await?;
     let outcome = desk.app().fields.put_all(&fields, &desk.context()).await?;
     match fields::to_field_result(&outcome, FieldError::Outdated) {
         Ok(()) => Ok(staff::redirect_with_message(fields::FIELDS_PATH, "saved")),

@@ -12,10 +12,10 @@ use petstore_domain::{
 };
 
 use super::{
-    field_effects::effects_of_change,
+    field_effects::find_effects,
     field_form::{
         FieldFormReader, choice_inputs, form_of_field, input_in_words, kind_label, property_inputs,
-        suggested_name,
+        suggest_name,
     },
     parts::missing_page,
     values::label_of,
@@ -34,8 +34,36 @@ pub(super) const FIELDS_PATH: &str = "/settings/fields";
 /// them.
 const POSITION_STEP: i64 = 10;
 
+/// The reason why a field was not changed.
+#[derive(Clone, Copy)]
+pub(super) enum FieldError {
+    NotFound,
+    /// The store has the maximum number of fields.
+    TooMany,
+    /// An animal has a value of the field, which the change does not allow.
+    InUse,
+    NameTaken,
+    LabelTaken,
+    /// Somebody else changed the field after the form was shown.
+    Outdated,
+}
+
+impl FieldError {
+    /// Returns the message for the member.
+    pub(super) fn message(self) -> &'static str {
+        match self {
+            Self::NotFound => texts().no_field,
+            Self::TooMany => texts().too_many_fields,
+            Self::InUse => texts().field_in_use,
+            Self::NameTaken => texts().field_name_taken,
+            Self::LabelTaken => texts().field_label_taken,
+            Self::Outdated => texts().field_changed,
+        }
+    }
+}
+
 /// Shows the page with the table of fields and the form that adds one, followed by `footer`.
-/// `errors` belong to the submitted form.
+/// `errors` are those of the submitted form.
 pub(super) async fn list(
     desk: &Desk<'_>,
     errors: &Errors,
@@ -53,6 +81,12 @@ pub(super) async fn list(
     };
     let hint = Some(texts().fields_hint);
     Ok(staff::settings_page(texts().fields, hint, errors, &content))
+}
+
+/// Shows the page with the errors of the form that adds a field, and without a footer.
+async fn list_with_errors(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
+    let no_footer = html! {};
+    list(desk, errors, &no_footer).await
 }
 
 /// Renders the table of fields, each with a link to its page.
@@ -124,7 +158,7 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
     let mut errors = Errors::default();
     let name = match form.get("name") {
-        "" => FieldName::new(&suggested_name(form.get("label"))),
+        "" => FieldName::new(&suggest_name(form.get("label"))),
         typed_name => FieldName::new(typed_name),
     };
     let name = errors.ok_or_add("name", name.ok_or(texts().field_name_invalid));
@@ -140,23 +174,24 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         default_position,
     };
     let Some(field) = reader.read(name, &mut errors) else {
-        return list(desk, &errors, &html! {}).await;
+        return list_with_errors(desk, &errors).await;
     };
 
-    // Without a version, the field must not exist yet.
-    match change_field(desk, FieldCommand::Put(field), None).await? {
+    // A new field has no version: the condition is that no field has the name yet.
+    let version = None;
+    match change_field(desk, FieldCommand::Put(field), version).await? {
         Ok(()) => Ok(staff::redirect_with_message(FIELDS_PATH, "saved")),
         Err(FieldError::NameTaken) => {
             errors.add("name", FieldError::NameTaken.message());
-            list(desk, &errors, &html! {}).await
+            list_with_errors(desk, &errors).await
         }
-        Err(error) => list(desk, &Errors::from_text(error.message()), &html! {}).await,
+        Err(error) => list_with_errors(desk, &Errors::from_text(error.message())).await,
     }
 }
 
 /// Handles `GET /settings/fields/{id}`: shows the page of the field.
 pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(field) = field_in_path(desk).await? else {
+    let Some(field) = load_field_in_path(desk).await? else {
         return Ok(missing_page(texts().no_field));
     };
     let form = form_of_field(&field);
@@ -196,7 +231,7 @@ fn field_page(desk: &Desk<'_>, field: &FieldDefinition, form: &Form, errors: &Er
 /// Handles `POST /settings/fields/{id}`: saves the submitted form of the field. Asks for
 /// confirmation first if the change affects animals.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(field) = field_in_path(desk).await? else {
+    let Some(field) = load_field_in_path(desk).await? else {
         return Ok(missing_page(texts().no_field));
     };
     let submitted_form = with_unchecked_boxes(&desk.visit.form);
@@ -224,9 +259,9 @@ pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     match change_field(desk, FieldCommand::Put(changed_field), version).await? {
         Ok(()) => Ok(staff::redirect_with_message(FIELDS_PATH, "saved")),
         Err(error) => {
-            // The form now has the current version of the field, so that the member can still save
-            // the typed values.
-            let current_field = field_in_path(desk).await?.unwrap_or(field);
+            // The page gets the current version of the field, so that the member can still save the
+            // typed values.
+            let current_field = load_field_in_path(desk).await?.unwrap_or(field);
             let errors = Errors::from_text(error.message());
             Ok(field_page(desk, &current_field, form, &errors))
         }
@@ -247,13 +282,13 @@ fn with_unchecked_boxes(form: &Form) -> Form {
 }
 
 /// Returns the page that asks for confirmation of a change that affects animals. Returns `None` if
-/// the change affects no animals, or if the submitted form already confirms it.
+/// the change affects no animals, or if the member has already confirmed the change.
 async fn ask_about_effects(
     desk: &Desk<'_>,
     field: &FieldDefinition,
     changed_field: &FieldDefinition,
 ) -> Result<Option<Reply>, ApiError> {
-    let effects = effects_of_change(desk, field, changed_field).await?;
+    let effects = find_effects(desk, field, changed_field).await?;
     if effects.is_empty() {
         return Ok(None);
     }
@@ -272,7 +307,7 @@ async fn ask_about_effects(
 
 /// Handles `POST /settings/fields/{id}/delete`: deletes the field, after a confirmation.
 pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Some(field) = field_in_path(desk).await? else {
+    let Some(field) = load_field_in_path(desk).await? else {
         return Ok(missing_page(texts().no_field));
     };
     let deletion = SettingChange {
@@ -295,50 +330,21 @@ pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 }
 
-/// Loads the field whose name is in the path; `None` if there is no such field.
-async fn field_in_path(desk: &Desk<'_>) -> Result<Option<FieldDefinition>, ApiError> {
+/// Loads the field whose name is in the path. Returns `None` if there is no such field.
+async fn load_field_in_path(desk: &Desk<'_>) -> Result<Option<FieldDefinition>, ApiError> {
     let fields = desk.store().fields().await?;
     Ok(fields.find(desk.visit.parameter).cloned())
 }
 
-/// The reason why a field was not changed.
-#[derive(Clone, Copy)]
-pub(super) enum FieldError {
-    NotFound,
-    /// The store has the maximum number of fields.
-    TooMany,
-    /// An animal has a value of the field, which the change does not allow.
-    InUse,
-    NameTaken,
-    LabelTaken,
-    /// Somebody else changed the field after the form was shown.
-    Outdated,
-}
-
-impl FieldError {
-    /// Returns the message for the member.
-    pub(super) fn message(self) -> &'static str {
-        match self {
-            Self::NotFound => texts().no_field,
-            Self::TooMany => texts().too_many_fields,
-            Self::InUse => texts().field_in_use,
-            Self::NameTaken => texts().field_name_taken,
-            Self::LabelTaken => texts().field_label_taken,
-            Self::Outdated => texts().field_changed,
-        }
-    }
-}
-
-/// The result of a change of fields: an error says why nothing was changed.
-pub(super) type FieldResult = Result<(), FieldError>;
-
 /// Executes a command on a field, on the condition that the field still has this version. Without a
 /// version, the condition is that no field has the name yet.
+///
+/// The outer error is a failure of the store, and the inner one says why nothing was changed.
 async fn change_field(
     desk: &Desk<'_>,
     command: FieldCommand,
     version: Option<i64>,
-) -> Result<FieldResult, ApiError> {
+) -> Result<Result<(), FieldError>, ApiError> {
     let (preconditions, precondition_error) = match version {
         Some(version) => (Preconditions::version(version), FieldError::Outdated),
         None => (Preconditions::ABSENT, FieldError::NameTaken),
@@ -351,8 +357,8 @@ async fn change_field(
     Ok(to_field_result(&outcome, precondition_error))
 }
 
-/// Returns the response that the store remembers for the form. It has no body: if the form is sent
-/// again, only the fact that the change was made matters.
+/// Returns the response that the store remembers for the form. The response has no body: if the
+/// form is sent again, only the fact that the change was made matters.
 fn stored_response(_: &FieldDecision) -> StoredResponse {
     StoredResponse {
         status: 200,
@@ -360,12 +366,12 @@ fn stored_response(_: &FieldDecision) -> StoredResponse {
     }
 }
 
-/// Converts the outcome of a change of fields into a result. `precondition_error` is the error for
-/// a failed precondition.
+/// Converts the outcome of a change of fields into a result, whose error says why nothing was
+/// changed. `precondition_error` is the error for a failed precondition.
 pub(super) fn to_field_result(
     outcome: &Changed<FieldRefusal>,
     precondition_error: FieldError,
-) -> FieldResult {
+) -> Result<(), FieldError> {
     match outcome {
         Changed::Done(_) => Ok(()),
         Changed::Refused(FieldRefusal::NotFound) => Err(FieldError::NotFound),

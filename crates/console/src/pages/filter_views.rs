@@ -31,7 +31,7 @@ const CHIP_AGES: [Age; 4] = [
 struct FilterChip<'f> {
     /// The query parameter of the filter.
     parameter: &'f str,
-    /// The value of the parameter once the filter is removed.
+    /// The value that the parameter has once the filter is removed; empty for none.
     remaining_value: &'f str,
     /// The filter in words, such as "Sex: female".
     label: String,
@@ -63,9 +63,9 @@ fn species_chips(filters: &Filters<'_>, pets: &[StorePet]) -> Vec<SuggestionChip
             matches!(value, Some(FieldValue::Text(text)) if text == species)
         };
         if pets.iter().any(is_of_species) {
-            let input = values::input_of(field);
+            let parameter = values::input_name_of(field);
             chips.push(SuggestionChip {
-                path: filters.path_with(&[(&input, species)]),
+                path: filters.path_with(&[(&parameter, species)]),
                 label: markup::readable(field.display_text(species), SHORT_LENGTH),
             });
         }
@@ -100,7 +100,7 @@ fn age_chips(filters: &Filters<'_>) -> Vec<SuggestionChip> {
 /// suggestions of filters.
 ///
 /// The suggestions are the animals that are not on the website, the species, and the age ranges.
-pub(super) fn chips(
+pub(super) fn show_chips(
     filters: &Filters<'_>,
     desk: &Desk<'_>,
     categories: &[Category],
@@ -234,12 +234,16 @@ fn filter_in_words(
     parameter: &str,
     value: &str,
 ) -> String {
-    match (parameter, filters.query.category_id) {
-        ("category", Some(id)) => markup::category(categories, id),
-        ("q", _) => quoted(&markup::readable(value, SHORT_LENGTH)),
-        ("status", _) => status_filter_label(value).unwrap_or(value).to_owned(),
-        (LISTED, _) => forms::listing_words(value == "true").to_owned(),
-        (AGE_PARAMETER, _) => {
+    if parameter == "category"
+        && let Some(id) = filters.query.category_id
+    {
+        return markup::category(categories, id);
+    }
+    match parameter {
+        "q" => quoted(&markup::readable(value, SHORT_LENGTH)),
+        "status" => status_filter_label(value).unwrap_or(value).to_owned(),
+        LISTED => forms::listing_words(value == "true").to_owned(),
+        AGE_PARAMETER => {
             // `Filters` has only valid ages, so the default is never used.
             let age = value.parse().unwrap_or(Age::UnderOne);
             window_texts().age_range(age).to_owned()
@@ -283,53 +287,47 @@ pub(super) fn filter_form(filters: &Filters<'_>, categories: &[Category]) -> Mar
     }
 }
 
+/// Returns the input for a query parameter of the list. It shows the current value.
+fn filter_input<'a>(filters: &'a Filters<'_>, parameter: &'a str, label: &'a str) -> Input<'a> {
+    Input {
+        id: parameter,
+        label,
+        value: filters.get(parameter),
+        ..Input::default()
+    }
+}
+
 /// Renders the dropdown for the status of the animals.
 fn status_select(filters: &Filters<'_>) -> Markup {
-    let input = Input {
-        id: "status",
-        label: texts().status_label,
-        value: filters.get("status"),
-        ..Input::default()
-    };
-    input.show_dropdown(&status_filter_options())
+    filter_input(filters, "status", texts().status_label).show_dropdown(&status_filter_options())
 }
 
 /// Renders the dropdown that filters by whether the animals are on the website.
 fn listing_select(filters: &Filters<'_>) -> Markup {
     let mut options = vec![("", texts().any_value)];
     options.extend(forms::listing_options());
-    let input = Input {
-        id: LISTED,
-        label: texts().website,
-        value: filters.get(LISTED),
-        ..Input::default()
-    };
-    input.show_dropdown(&options)
+    filter_input(filters, LISTED, texts().website).show_dropdown(&options)
 }
 
-/// Renders the dropdown for the category. The dropdown has a hint if the store may have more
-/// categories than `categories`.
+/// Renders the dropdown for the category, with an option for each of `categories`.
+///
+/// If `categories` has the maximum number of suggestions, the store may have further categories.
+/// The dropdown then has a hint that says so.
 fn category_select(filters: &Filters<'_>, categories: &[Category]) -> Markup {
     let mut options = vec![(String::new(), texts().any_category.to_owned())];
     for category in categories {
         let name = markup::readable(category.label.as_str(), SHORT_LENGTH);
         options.push((category.id.to_string(), name));
     }
-    let value = filters.get("category");
-    let has_option = options.iter().any(|(id, _)| id == value);
-    // A category without a name becomes an option only if it is the active filter.
+    let mut input = filter_input(filters, "category", texts().category);
+    let has_option = options.iter().any(|(id, _)| id == input.value);
+    // The list can be filtered by a category without a name, which is not among `categories`. Its
+    // number becomes an option, so that the dropdown can show the active filter.
     if let Some(id) = filters.query.category_id
         && !has_option
     {
-        options.push((value.to_owned(), texts().category_number(id)));
+        options.push((input.value.to_owned(), texts().category_number(id)));
     }
-
-    let mut input = Input {
-        id: "category",
-        label: texts().category,
-        value,
-        ..Input::default()
-    };
     if categories.len() >= MAX_SUGGESTED_CATEGORIES {
         input.hint = Some(texts().more_categories);
     }
@@ -342,29 +340,21 @@ fn age_select(filters: &Filters<'_>) -> Markup {
     for age in &Age::ALL {
         options.push((age.as_str(), window_texts().age_range(*age)));
     }
-    let input = Input {
-        id: AGE_PARAMETER,
-        label: window_texts().age,
-        value: filters.get(AGE_PARAMETER),
-        ..Input::default()
-    };
-    input.show_dropdown(&options)
+    filter_input(filters, AGE_PARAMETER, window_texts().age).show_dropdown(&options)
 }
 
 /// Renders the input that filters by the value of a field: a text input for a text field, and a
 /// dropdown for any other.
 fn field_input(filters: &Filters<'_>, field: &FieldDefinition) -> Markup {
-    let id = values::input_of(field);
+    let parameter = values::input_name_of(field);
     let label = values::label_of(field);
-    let value = filters.get(&id);
-    let input = Input {
-        id: &id,
-        label: &label,
-        value,
-        ..Input::default()
-    };
+    let input = filter_input(filters, &parameter, &label);
     if field.kind == FieldKind::Text {
         return input.show();
     }
-    input.show_dropdown(&values::options(field, texts().any_value, value))
+    input.show_dropdown(&values::value_options(
+        field,
+        texts().any_value,
+        input.value,
+    ))
 }

@@ -2,56 +2,27 @@
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
-use jiff::{Timestamp, ToSpan};
+use jiff::Timestamp;
 use petstore_domain::{
-    NamedActor, PetId,
+    PetId,
     store_area::{
-        AuditEntry, AuditQuery, AuditType, ChangeType, JournalEntry, Order, PHOTO_RESTORE_WINDOW,
-        PetNote, PetReversal, Resource, Reversal, StorePet, SubjectKind,
+        ChangeType, JournalEntry, PHOTO_RESTORE_WINDOW, PetNote, PetReversal, Reversal, StorePet,
+        SubjectKind,
     },
 };
 use petstore_formats::json;
-use serde_json::Value;
 
-use super::{differences::show_differences, notes, parts::link, pet_schema::PetSchema};
+use super::{
+    differences::show_differences,
+    journal_changes::{categories_in, load_import, specific_wording},
+    notes,
+    parts::link,
+    pet_schema::PetSchema,
+};
 use crate::{prelude::*, reply::CHANGE_FIELD};
 
 /// The number of changes on each page of the history.
 const MAX_CHANGES: u32 = 20;
-
-/// How many of the newest changes of an animal are searched for the one that placed an order.
-const MAX_SEARCHED_CHANGES: u32 = 100;
-
-/// How many imports are searched for the one that added an animal.
-const MAX_SEARCHED_IMPORTS: u32 = 20;
-
-/// Returns the newest change of an animal.
-pub(super) async fn newest_change(
-    desk: &Desk<'_>,
-    id: PetId,
-) -> Result<Option<JournalEntry>, StoreError> {
-    Ok(desk.store().history(id, i64::MAX, 1).await?.pop())
-}
-
-/// Returns the actor who placed an order; `None` if its animal has changed more than
-/// [`MAX_SEARCHED_CHANGES`] times since.
-pub(super) async fn find_placing_actor(
-    desk: &Desk<'_>,
-    order: &Order,
-) -> Result<Option<NamedActor>, StoreError> {
-    let changes = desk
-        .store()
-        .history(order.pet_id, i64::MAX, MAX_SEARCHED_CHANGES)
-        .await?;
-    // The change that created the order has no state before it. It is the oldest change of the
-    // order, so the search begins with the oldest changes.
-    let placement = changes.into_iter().rfind(|change| {
-        change.subject.kind == SubjectKind::Order
-            && change.subject.id == Some(order.id.get())
-            && change.before.is_none()
-    });
-    Ok(placement.map(|change| change.actor))
-}
 
 /// An item of the history.
 enum Item {
@@ -99,13 +70,13 @@ pub(super) async fn show(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, Stor
 /// Loads the page of the history that the query parameter `before` selects.
 async fn load_page(desk: &Desk<'_>, pet: &StorePet) -> Result<HistoryPage, StoreError> {
     let before = desk.visit.query.integer("before").unwrap_or(i64::MAX);
-    // The additional change tells whether a further page follows.
+    // The change after the last one of the page tells whether a further page follows.
     let mut changes = desk
         .store()
         .history(pet.id, before, MAX_CHANGES + 1)
         .await?;
     let has_next_page = changes.len() > MAX_CHANGES as usize;
-    let mut shown_changes = changes_to_render(&changes);
+    let mut shown_changes = select_shown_changes(&changes);
     changes.truncate(MAX_CHANGES as usize);
     let includes_addition = changes
         .iter()
@@ -127,18 +98,19 @@ async fn load_page(desk: &Desk<'_>, pet: &StorePet) -> Result<HistoryPage, Store
     })
 }
 
-/// Returns the changes of a page that are items of the history. The side effects of orders and the
-/// changes that are rendered as notes are left out.
+/// Returns the changes of a page that are items of the history. Leaves out the side effects of
+/// orders, and the changes that are rendered as notes.
 ///
 /// `changes` are sorted from newest to oldest. They include the first change of the next page, by
 /// which a side effect at the end of this page is recognized.
-fn changes_to_render(changes: &[JournalEntry]) -> Vec<JournalEntry> {
+fn select_shown_changes(changes: &[JournalEntry]) -> Vec<JournalEntry> {
     let mut shown_changes = Vec::new();
     for (index, change) in changes.iter().take(MAX_CHANGES as usize).enumerate() {
         let previous_change = changes.get(index + 1);
-        if !is_side_effect_of_order(change, previous_change) && !is_shown_by_note(change) {
-            shown_changes.push(change.clone());
+        if is_side_effect_of_order(change, previous_change) || is_shown_by_note(change) {
+            continue;
         }
+        shown_changes.push(change.clone());
     }
     shown_changes
 }
@@ -247,7 +219,7 @@ fn change_markup(
     html! {
         div {
             strong { (action) }
-            @if let Some(id) = order_id { ", " a href={ "/orders/" (id) } { (texts().this_order(id)) } }
+            @if let Some(id) = order_id { " · " a href={ "/orders/" (id) } { (texts().this_order(id)) } }
         }
         @if change.kind != ChangeType::PetsImported { (show_differences(desk, change, schema)) }
         @if can_restore_photo(desk, pet, change) {
@@ -303,72 +275,6 @@ fn brings_back_photo(reversal: &PetReversal, pet: &StorePet) -> bool {
     lost_photos.any(|lost| pet.photos.position(lost.photo.id).is_none())
 }
 
-/// Returns the wording for a change that says more than the wording for its type, such as
-/// "extended" for an order whose end was moved to a later time. `None` if there is no such wording.
-pub(super) fn specific_wording(entry: &JournalEntry) -> Option<&'static str> {
-    let change = json::read_change(entry)?;
-    match (change.kind, change.before?, change.after?) {
-        (ChangeType::OrderChanged, Resource::Order(before), Resource::Order(after))
-            if before.expires_at < after.expires_at =>
-        {
-            Some(texts().extended)
-        }
-        (ChangeType::CategoryChanged, _, _) => Some(texts().renamed),
-        _ => None,
-    }
-}
-
-/// Returns the name that the animal of an entry had after the change; `None` if the entry is not
-/// about an animal, or if the animal was deleted.
-pub(super) fn pet_name(entry: &AuditEntry) -> Option<String> {
-    let AuditEntry::Change(entry) = entry else {
-        return None;
-    };
-    let after = json::read_change(entry)?.after?;
-    Some(after.pet()?.name.as_str().to_owned())
-}
-
-/// Loads the import that added an animal. Returns `None` if it is not among the first
-/// [`MAX_SEARCHED_IMPORTS`] imports since the animal was added.
-async fn load_import(desk: &Desk<'_>, pet: &StorePet) -> Result<Option<JournalEntry>, StoreError> {
-    let query = AuditQuery {
-        kind: Some(AuditType::Change(ChangeType::PetsImported)),
-        // A margin of one second, in case the import has a slightly earlier time than its animals.
-        since: pet
-            .created_at
-            .and_then(|added_at| added_at.checked_sub(1.second()).ok()),
-        limit: MAX_SEARCHED_IMPORTS,
-        ..AuditQuery::default()
-    };
-    let (entries, _) = desk.store().list_audit(&query).await?;
-    for entry in entries {
-        if let AuditEntry::Change(change) = entry
-            && has_imported(&change, pet.id)
-        {
-            return Ok(Some(change));
-        }
-    }
-    Ok(None)
-}
-
-/// Whether an import added this animal.
-///
-/// The journal stores the range of the ids that an import gave to its animals, such as
-/// `{"firstId":1,"lastId":20,"count":20}`.
-fn has_imported(import: &JournalEntry, id: PetId) -> bool {
-    let id_range: Value = import
-        .after
-        .as_deref()
-        .and_then(|after| serde_json::from_str(after).ok())
-        .unwrap_or_default();
-    // A missing member is null, which is not a number.
-    let (Some(first), Some(last)) = (id_range["firstId"].as_i64(), id_range["lastId"].as_i64())
-    else {
-        return false;
-    };
-    (first..=last).contains(&id.get())
-}
-
 /// Whether a change is only a side effect of `previous_change`, which gave an order its status.
 ///
 /// The change then gives the animal the status that follows from the order. The history omits it.
@@ -376,21 +282,10 @@ fn is_side_effect_of_order(change: &JournalEntry, previous_change: Option<&Journ
     let Some(previous_change) = previous_change else {
         return false;
     };
-    let sets_order_status = previous_change.subject.kind == SubjectKind::Order
-        && previous_change.kind != ChangeType::OrderChanged;
+    let is_about_order = previous_change.subject.kind == SubjectKind::Order;
+    // An edit of an order, such as one of its end, does not change its status.
+    let sets_order_status = is_about_order && previous_change.kind != ChangeType::OrderChanged;
     // The changes of one act have consecutive numbers and the same time.
     let is_same_act = previous_change.seq + 1 == change.seq && previous_change.at == change.at;
     change.kind == ChangeType::PetChanged && sets_order_status && is_same_act
-}
-
-/// Returns the ids of the categories that an animal had before and after a change.
-pub(super) fn categories_in(entry: &JournalEntry) -> Vec<i64> {
-    let Some(change) = json::read_change(entry) else {
-        return Vec::new();
-    };
-    let mut categories = Vec::new();
-    for resource in [change.before, change.after].into_iter().flatten() {
-        categories.extend(resource.pet().map(|pet| pet.category_id));
-    }
-    categories
 }

@@ -4,7 +4,7 @@
 use petstore_domain::store_area::{FieldDefinition, RequestedValue};
 
 use super::{
-    animal_fields::LISTED,
+    animal_fields::{CATEGORY_INPUT, LISTED, NAME_INPUT, STATUS_INPUT},
     line_problems::LineProblems,
     paste::{Line, PastedPet, PetTable},
     pasted_columns::Column,
@@ -26,8 +26,9 @@ pub(super) fn show_preview(desk: &Desk<'_>, preview: &ImportPreview<'_>, errors:
     let remaining_count = pet_table.remaining_count;
     let wrong_count = count_wrong_lines(&pet_table.lines);
     let has_column_errors = !pet_table.column_errors.is_empty();
-    let has_errors = wrong_count > 0 || has_column_errors || !errors.is_empty();
-    let can_be_added = wrong_count == 0 && !has_column_errors && line_count > 0;
+    let has_wrong_input = wrong_count > 0 || has_column_errors;
+    let has_errors = has_wrong_input || !errors.is_empty();
+    let can_be_added = !has_wrong_input && line_count > 0;
     let asks_about_columns = has_unknown_columns(pet_table);
     let line_problems = LineProblems::new(&pet_table.lines);
     let form_markup = preview_form(preview, errors, has_errors);
@@ -74,7 +75,7 @@ fn add_form(desk: &Desk<'_>, form: &Form, pet_table: &PetTable) -> Markup {
             (hidden_input(LINES_INPUT, form.raw(LINES_INPUT)))
             (hidden_input(HEADINGS_INPUT, headings_value(pet_table)))
             (hidden_input(SEPARATOR_INPUT, pet_table.separator.as_str()))
-            @for column in &pet_table.columns { (hidden_input(&column.id, &column.input)) }
+            @for column in &pet_table.columns { (hidden_input(&column.choice_input, &column.meaning)) }
             @if !left_out_headings.is_empty() {
                 @let label = texts().left_out(&left_out_headings);
                 fieldset {
@@ -104,7 +105,7 @@ fn preview_table(
 ) -> Markup {
     let mut labels = vec![texts().line];
     for column in &pet_table.columns {
-        if !column.input.is_empty() {
+        if !column.is_left_out() {
             labels.push(&column.label);
         }
     }
@@ -131,8 +132,8 @@ fn preview_table(
 fn line_cells(desk: &Desk<'_>, line: &Line, columns: &[Column], schema: PetSchema<'_>) -> Markup {
     html! {
         @for (index, column) in columns.iter().enumerate() {
-            @if !column.input.is_empty() {
-                td.first[column.input == "name"] data-label=(column.label) {
+            @if !column.is_left_out() {
+                td.first[column.meaning == NAME_INPUT] data-label=(column.label) {
                     (cell_content(desk, line, index, column, schema))
                 }
             }
@@ -151,15 +152,16 @@ fn cell_content(
     column: &Column,
     schema: PetSchema<'_>,
 ) -> Markup {
-    let added_value = match &line.result {
-        Ok(pet) => added_value(desk, pet, &column.input, schema),
-        Err(_) => None,
-    };
-    added_value.unwrap_or_else(|| html! { bdi { (line.cells[index]) } })
+    if let Ok(pet) = &line.result
+        && let Some(value) = added_value(desk, pet, &column.meaning, schema)
+    {
+        return value;
+    }
+    html! { bdi { (line.cells[index]) } }
 }
 
-/// Renders the value that a pasted animal has for this input, such as `category`; `None` for its
-/// name, which is shown as it was pasted.
+/// Renders the value that a pasted animal has for this input, such as `category`. Returns `None`
+/// for its name, which is shown as it was pasted.
 fn added_value(
     desk: &Desk<'_>,
     pasted_pet: &PastedPet,
@@ -168,14 +170,14 @@ fn added_value(
 ) -> Option<Markup> {
     let pet = &pasted_pet.pet;
     match input {
-        "category" => Some(html! {
+        CATEGORY_INPUT => Some(html! {
             bdi { (markup::category(schema.categories, pet.category_id)) }
         }),
-        "status" => Some(markup::status_badge(pet.status)),
+        STATUS_INPUT => Some(markup::status_badge(pet.status)),
         LISTED => Some(html! { (forms::listing_words(pet.is_listed)) }),
         _ => {
             let mut fields = schema.fields.all().iter();
-            let field = fields.find(|field| values::input_of(field) == input)?;
+            let field = fields.find(|field| values::input_name_of(field) == input)?;
             Some(added_field_value(desk, pasted_pet, field))
         }
     }

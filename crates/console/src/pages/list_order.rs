@@ -35,6 +35,27 @@ pub(super) enum ListOrder {
     Place,
 }
 
+/// A part of a place name, for natural sorting. A number sorts before a text, because its variant
+/// is declared first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+enum PlacePart {
+    /// A number without leading zeros. The length is compared first, so that 10 is larger than 2.
+    Number {
+        length: usize,
+        digits: String,
+    },
+    Text(String),
+}
+
+/// A page of a sorted list.
+pub(super) struct SortedPage {
+    pub(super) pets: Vec<StorePet>,
+    /// The last animal of the page, if more follow.
+    pub(super) next_position: Option<PetId>,
+    /// The number of animals on all pages of the list.
+    pub(super) count: usize,
+}
+
 impl ListOrder {
     pub(super) const ALL: [Self; 6] = [
         Self::Newest,
@@ -45,7 +66,8 @@ impl ListOrder {
         Self::Place,
     ];
 
-    /// Returns the order that the query parameter selects; [`Self::Newest`] for an unknown value.
+    /// Returns the order that the query parameter selects. An unknown value selects
+    /// [`Self::Newest`].
     pub(super) fn from_parameter(value: &str) -> Self {
         Self::ALL
             .into_iter()
@@ -88,8 +110,8 @@ impl ListOrder {
         }
     }
 
-    /// Whether the store has the field by which this order sorts. Always true for an order that sorts
-    /// by no field.
+    /// Whether members can choose this order. An order that sorts by a field is available only if
+    /// the store has this field.
     pub(super) fn is_available(self, fields: &FieldSet) -> bool {
         match self {
             Self::Price => fields.find("price").is_some(),
@@ -99,20 +121,24 @@ impl ListOrder {
         }
     }
 
-    /// Sorts animals in place; the sort is stable.
+    /// Sorts animals in place. The sort is stable.
     ///
-    /// Animals without a price, a day of birth or a place come last. With [`Self::Longest`], animals
-    /// without a known day of arrival come first, because an early release added them.
+    /// Animals without a price, a day of birth or a place come last. With [`Self::Longest`],
+    /// animals without a known day of arrival come first, because an early release added them.
     fn sort(self, desk: &Desk<'_>, pets: &mut [StorePet], fields: &FieldSet) {
         match self {
             Self::Newest => {}
-            Self::Longest => pets.sort_by_cached_key(|pet| arrival(desk, pet, fields)),
+            // `None` sorts first.
+            Self::Longest => pets.sort_by_cached_key(|pet| find_arrival_day(desk, pet, fields)),
             Self::Name => pets.sort_by_cached_key(|pet| search_key(pet.name.as_str())),
             Self::Price => pets.sort_by_cached_key(|pet| {
-                let price = Animal::whole(pet, fields).price().and_then(Decimal::new);
-                // Animals without a price come last.
-                price.map_or(i64::MAX, |price| price.ten_thousandths())
+                match Animal::whole(pet, fields).price().and_then(Decimal::new) {
+                    Some(price) => price.ten_thousandths(),
+                    // Animals without a price come last.
+                    None => i64::MAX,
+                }
             }),
+            // The order of the days is reversed, and so `None` comes last.
             Self::Age => pets.sort_by_cached_key(|pet| Reverse(Animal::whole(pet, fields).born())),
             Self::Place => pets.sort_by_cached_key(|pet| {
                 let place = pet.place();
@@ -121,18 +147,6 @@ impl ListOrder {
             }),
         }
     }
-}
-
-/// A part of a place name, for natural sorting. A number sorts before a text, because its variant is
-/// declared first.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum PlacePart {
-    /// A number without leading zeros. The length is compared first, so that 10 is larger than 2.
-    Number {
-        length: usize,
-        digits: String,
-    },
-    Text(String),
 }
 
 /// Splits a place name into numbers and the texts between them.
@@ -159,30 +173,21 @@ fn place_parts(place: &str) -> Vec<PlacePart> {
     parts
 }
 
-/// Returns the label of the field `place`, where an animal is kept; empty if the store has no such
-/// field.
+/// Returns the label of the field with the place where an animal is kept. The label is empty if the
+/// store has no such field.
 pub(super) fn place_label(fields: &FieldSet) -> String {
     fields.find(PLACE).map(label_of).unwrap_or_default()
 }
 
 /// Returns the day on which an animal arrived: the day of its intake, or else the day on which it
 /// was added. An animal of an early release may have neither.
-pub(super) fn arrival(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Option<Date> {
+pub(super) fn find_arrival_day(desk: &Desk<'_>, pet: &StorePet, fields: &FieldSet) -> Option<Date> {
     let facts = &desk.visit.facts;
     Animal::whole(pet, fields).arrival(|added_at| facts.day_of(added_at))
 }
 
-/// A page of a sorted list.
-pub(super) struct SortedPage {
-    pub(super) pets: Vec<StorePet>,
-    /// The last animal of the page, if more follow.
-    pub(super) next_position: Option<PetId>,
-    /// The number of animals on all pages of the list.
-    pub(super) count: usize,
-}
-
-/// Loads all animals of a query, sorts them, and returns the page after `query.after`. Returns
-/// `None` if there are more than [`MAX_SORTED`] animals.
+/// Loads all animals of a query, sorts them, and returns the page that follows the animal
+/// `query.after`. Returns `None` if there are more than [`MAX_SORTED`] animals.
 pub(super) async fn load_sorted_page(
     desk: &Desk<'_>,
     query: &PetQuery,
@@ -249,7 +254,10 @@ fn page_of_sorted_pets(mut sorted_pets: Vec<StorePet>, query: &PetQuery) -> Sort
     let previous_index = sorted_pets
         .iter()
         .position(|pet| Some(pet.id) == query.after);
-    let start = previous_index.map_or(0, |index| index + 1);
+    let start = match previous_index {
+        Some(index) => index + 1,
+        None => 0,
+    };
     let mut pets = sorted_pets.split_off(start);
     let page_length = usize::from(query.limit.get());
     let has_next_page = pets.len() > page_length;

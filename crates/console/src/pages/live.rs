@@ -15,11 +15,7 @@ use petstore_store::Store;
 use petstore_web::edge::{ApiError, Body};
 use tokio::time;
 
-use crate::{
-    desk::Desk,
-    reply::Reply,
-    visit::{Form, Visit},
-};
+use crate::{desk::Desk, reply::Reply, visit::Form};
 
 /// How long a stream pauses after an event. The changes during the pause are combined into the next
 /// event.
@@ -33,7 +29,8 @@ const COMMENT_INTERVAL: Duration = Duration::from_secs(5);
 /// A comment in the format of server-sent events. The page ignores it.
 const COMMENT: Bytes = Bytes::from_static(b": no change\n\n");
 
-/// The event about a change that can concern any animal.
+/// The event about a change that can concern any animal. It also reports a new day, because every
+/// page can then show something else.
 const EVENT_ABOUT_ANY_PET: Bytes = Bytes::from_static(b"data: *\n\n");
 
 /// The maximum number of animals that an event names. A change of more animals is reported as
@@ -54,7 +51,8 @@ struct EventStream {
     /// The day that the page shows: the day for which it was rendered, until an event tells it that
     /// a new day has begun.
     shown_day: StoreDay,
-    /// Whether the last chunk was an event, so that a pause is due before the next chunk.
+    /// Whether the last chunk was an event. If so, the stream pauses before the next chunk: see
+    /// [`PAUSE_AFTER_EVENT`].
     must_pause: bool,
 }
 
@@ -89,31 +87,30 @@ impl StoreDay {
 /// concerned, and an event when a new day has begun.
 pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let app = desk.app();
-    let Visit {
-        query,
-        facts,
-        console,
-        now,
-        ..
-    } = &desk.visit;
+    let visit = &desk.visit;
+    let query = &visit.query;
     // The stream also reports the changes between the rendering of the page and the start of the
     // stream, which can be far apart.
     let after = query.integer("after").unwrap_or(desk.journal_position);
-    let shown_day = StoreDay::from_query(query).unwrap_or_else(|| StoreDay::at(*now, facts));
+    let shown_day = match StoreDay::from_query(query) {
+        Some(day) => day,
+        None => StoreDay::at(visit.now, &visit.facts),
+    };
     let stream = EventStream {
         watcher: app
             .journal
             .watch(Actor::Staff(desk.session.member.id), after)?,
         store: Arc::clone(&app.store),
         reading: app.reading.clone(),
-        facts: Arc::clone(&console.facts),
-        options: console.settings.store.clone(),
+        facts: Arc::clone(&visit.console.facts),
+        options: visit.console.settings.store.clone(),
         session: desk.session.record.digest,
         shown_day,
         must_pause: false,
     };
     let chunks = stream::unfold(stream, async |mut stream| {
-        Some((stream.next().await?, stream))
+        let chunk = stream.next_chunk().await?;
+        Some((chunk, stream))
     });
     Ok(Reply::Events(Body::Stream(Box::pin(chunks))))
 }
@@ -121,14 +118,15 @@ pub(super) async fn follow(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 impl EventStream {
     /// Waits for the next event or comment, and returns it.
     ///
-    /// Returns `None` to end the stream, if the session has ended, the store cannot be read, or the
-    /// service shuts down.
-    async fn next(&mut self) -> Option<Bytes> {
+    /// Returns `None`, which ends the stream, if the session has ended, if the store cannot be
+    /// read, or when the service shuts down.
+    async fn next_chunk(&mut self) -> Option<Bytes> {
         if self.must_pause {
             self.must_pause = false;
             time::sleep(PAUSE_AFTER_EVENT).await;
         }
         let chunk = self.wait_for_chunk().await?;
+        // The session can have ended while the stream waited.
         if !self.has_session().await {
             return None;
         }
@@ -138,9 +136,10 @@ impl EventStream {
     /// Waits for a change, and returns its event. Returns a comment if nothing changes for
     /// [`COMMENT_INTERVAL`], and an event immediately if a new day has begun.
     ///
-    /// Returns `None` when the service shuts down, or if the store cannot be read.
+    /// After an event, sets `must_pause`. Returns `None` when the service shuts down, or if the
+    /// store cannot be read.
     async fn wait_for_chunk(&mut self) -> Option<Bytes> {
-        let current_day = self.today().await?;
+        let current_day = self.load_current_day().await?;
         if current_day != self.shown_day {
             self.shown_day = current_day;
             self.must_pause = true;
@@ -148,13 +147,13 @@ impl EventStream {
         }
 
         // A timeout loses no change: the watcher moves on only when it returns a report.
-        let change = pin!(self.watcher.next_report());
+        let next_report = pin!(self.watcher.next_report());
         let timeout = pin!(time::sleep(COMMENT_INTERVAL));
-        match select(change, timeout).await {
-            Either::Left((change, _)) => {
-                let change = change?;
+        match select(next_report, timeout).await {
+            Either::Left((report, _)) => {
+                let report = report?;
                 self.must_pause = true;
-                match change.pets {
+                match report.pets {
                     Some(pet_ids) => Some(event_about(&pet_ids)),
                     None => Some(EVENT_ABOUT_ANY_PET),
                 }
@@ -163,8 +162,9 @@ impl EventStream {
         }
     }
 
-    /// Returns the current day of the store; `None` if the store cannot be read.
-    async fn today(&self) -> Option<StoreDay> {
+    /// Returns the current day of the store. Reads the facts from which it follows, and returns
+    /// `None` if the store cannot be read.
+    async fn load_current_day(&self) -> Option<StoreDay> {
         let ReadingParts { store, clock, .. } = &self.reading;
         let facts = self.facts.read(store, &**clock, &self.options).await.ok()?;
         Some(StoreDay::at(clock.now(), &facts))

@@ -13,14 +13,20 @@ use super::{
     photo_uploads::{self, UploadError, UploadProblem},
     store::{self, LOGO},
 };
-use crate::{
-    desk::{KEY_FIELD, owner_of},
-    prelude::*,
-    problem::translate_unreadable_form,
-};
+use crate::{desk::KEY_FIELD, prelude::*, problem::translate_unreadable_form};
+
+/// The submitted form with the logo.
+struct LogoForm {
+    /// The idempotency key of the form; empty if it has none.
+    key: String,
+    /// The picture, or the message that says why there is none.
+    picture: Result<Bytes, String>,
+}
 
 /// Handles `POST /settings/store/logo`: replaces the logo of the store with the uploaded picture.
-pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, ApiError> {
+///
+/// Sets the form in `desk`, because the caller cannot read a multipart form.
+pub(crate) async fn replace(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, ApiError> {
     let console = desk.visit.console;
     let member = desk.session.member.id;
     let _upload_guard = photo_uploads::track_upload(console, member)?;
@@ -30,20 +36,8 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
         .reserve_for_picture(Logo::MAX_PICTURE)?;
     let form = read_form(desk, body).await?;
 
-    let digest = match &form.picture {
-        Ok(picture) => text::hex_digits(&Sha256::digest(picture)),
-        Err(_) => String::new(),
-    };
-    // A multipart form has no encoded fields, by which a double click could be recognized.
-    // Therefore it is replaced by a form with the digest of the picture: another picture makes
-    // another form.
-    let mut fields = vec![(LOGO, &*digest)];
-    if !form.key.is_empty() {
-        fields.push((KEY_FIELD, &form.key));
-    }
-    desk.visit.form = Form::from_encoded_pairs(&fields);
-    // The owner differs if the form was rendered for another member, who used this browser before.
-    if owner_of(&desk.visit.form).is_some_and(|owner| owner != member) {
+    desk.visit.form = form.to_encoded_form();
+    if photo_uploads::is_of_another_member(desk, &form.key) {
         return store::show(desk, &Errors::for_field(LOGO, texts().another_member)).await;
     }
 
@@ -61,12 +55,22 @@ pub(crate) async fn add(desk: &mut Desk<'_>, body: UnreadBody<'_>) -> Result<Rep
     }
 }
 
-/// The submitted form with the logo.
-struct LogoForm {
-    /// The idempotency key of the form; empty if it has none.
-    key: String,
-    /// The picture, or the message that says why there is none.
-    picture: Result<Bytes, String>,
+impl LogoForm {
+    /// Returns a form with the same key, and with the digest of the picture in its place.
+    ///
+    /// A double click is recognized by the encoded fields of a form, which a multipart form does
+    /// not have. Because of the digest, a form with another picture is another form.
+    fn to_encoded_form(&self) -> Form {
+        let digest = match &self.picture {
+            Ok(picture) => text::hex_digits(&Sha256::digest(picture)),
+            Err(_) => String::new(),
+        };
+        let mut fields = vec![(LOGO, &*digest)];
+        if !self.key.is_empty() {
+            fields.push((KEY_FIELD, &self.key));
+        }
+        Form::from_encoded_pairs(&fields)
+    }
 }
 
 /// Reads the idempotency key and the picture from the multipart form.
@@ -99,8 +103,8 @@ async fn read_form(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<LogoForm, Ap
     Ok(form)
 }
 
-/// Stores the files of a logo, and returns the change of the profile that refers to them. A logo can
-/// have any format but GIF.
+/// Stores the files of a logo, and returns the change of the profile that refers to them. Rejects a
+/// GIF, and what is no picture.
 async fn store_logo(desk: &Desk<'_>, picture: Bytes) -> Result<ProfileChange, UploadError> {
     let format = match Format::detect(&picture) {
         Some(format) if format != Format::Gif => format,

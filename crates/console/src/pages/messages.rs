@@ -1,8 +1,8 @@
 //! The message about the act of a form: the changes that the form has just made in one transaction.
 //!
-//! The message is built after the transaction, from the act in the journal. The store remembers only
-//! a reference to the act as the response of the form. A repetition of the form finds the same act,
-//! and therefore gets the same message.
+//! The message is built after the transaction, from the act in the journal. The store remembers
+//! only a reference to the act as the response of the form. A repetition of the form finds the same
+//! act, and therefore gets the same message.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,11 @@ const SAVED: &str = "saved";
 /// The code of the message that a sale was undone.
 const SALE_UNDONE: &str = "sale-undone";
 
-/// A reference to an act, by its first change; for a form that changed nothing, only its subject.
+/// The id of a message whose text needs no id.
+const NO_ID: i64 = 0;
+
+/// A reference to an act, which names the first change of the act. A form that changed nothing has
+/// a reference without a change, which only names the subject of the form.
 ///
 /// As text, the change that brought order 5 of animal 7 to version 3 is `order:5 3 7`, and animal 7
 /// without a change is `pet:7`.
@@ -46,8 +50,8 @@ struct ChangeReference {
 impl ActReference {
     /// Returns a reference to the first change of the given decisions that is about an animal.
     ///
-    /// Without such a change, it refers to the result of the last decision. `None` if that decision
-    /// has no result.
+    /// Without such a change, the reference names the result of the last decision. Returns `None`
+    /// if that decision has no result.
     fn from_decisions(decisions: &[Decision]) -> Option<Self> {
         for change in decisions.iter().flat_map(|decision| &decision.changes) {
             let Some(resource) = changed_resource(change) else {
@@ -111,7 +115,8 @@ fn subject_of(resource: &Resource) -> JournalSubject {
     }
 }
 
-/// Returns the response to remember for a form: a reference to its act.
+/// Returns the response to remember for a form: a reference to its act. It is empty if there is
+/// nothing to refer to.
 pub(super) fn remembered_response(decisions: &[Decision]) -> StoredResponse {
     let reference = ActReference::from_decisions(decisions).map(|reference| reference.to_text());
     StoredResponse {
@@ -131,9 +136,8 @@ pub(super) async fn message_about(desk: &Desk<'_>, remembered: &[u8]) -> Flash {
     let Some(reference) = reference else {
         return unspecific_message();
     };
-    let id = reference.subject.id.unwrap_or_default();
     let Some(ChangeReference { version, pet }) = reference.change else {
-        return message_without_change(desk, &reference.subject, id).await;
+        return message_without_change(desk, &reference.subject).await;
     };
 
     let act = desk
@@ -141,10 +145,11 @@ pub(super) async fn message_about(desk: &Desk<'_>, remembered: &[u8]) -> Flash {
         .act_that_led_to(pet, &reference.subject, version)
         .await;
     let Ok(Some(act)) = act else {
-        // `id` can be the id of an order, so the message must not use it as the id of an animal.
+        // The subject can be an order, whose id the message must not take for the one of an animal.
         return unspecific_message();
     };
-    // If a later release recorded changes that this one cannot read, the message is unspecific.
+    // Without changes, because this release cannot read those of a later one, the message is
+    // unspecific.
     let changes = act.changes().unwrap_or_default();
     let mut flash = message_about_changes(&changes);
     if can_be_undone(&flash, &changes) {
@@ -156,16 +161,17 @@ pub(super) async fn message_about(desk: &Desk<'_>, remembered: &[u8]) -> Flash {
     flash
 }
 
-/// Returns the message that something was saved, without the id of an animal.
+/// Returns the message that something was saved, which does not say what.
 fn unspecific_message() -> Flash {
-    Flash::new(SAVED, 0)
+    Flash::new(SAVED, NO_ID)
 }
 
 /// Returns the message about a form that changed nothing.
 ///
 /// If the form was about an order, the message states the present status of the order, which is the
 /// requested one.
-async fn message_without_change(desk: &Desk<'_>, subject: &JournalSubject, id: i64) -> Flash {
+async fn message_without_change(desk: &Desk<'_>, subject: &JournalSubject) -> Flash {
+    let id = subject.id.unwrap_or(NO_ID);
     let order_id = match subject.kind.value() {
         Some(SubjectKind::Order) => OrderId::new(id),
         _ => None,
@@ -180,48 +186,50 @@ async fn message_without_change(desk: &Desk<'_>, subject: &JournalSubject, id: i
 
 /// Returns the message about the changes of one act.
 fn message_about_changes(changes: &[Change]) -> Flash {
-    let pets: BTreeSet<PetId> = changes.iter().filter_map(affected_pet).collect();
-    if pets.len() > 1 {
+    let pet_count = affected_pets(changes).len();
+    if pet_count > 1 {
         // An act that adds animals changes no other ones.
         let adds_pets = changes
             .first()
             .is_some_and(|change| change.kind == ChangeType::PetAdded);
-        let count = i64::try_from(pets.len()).unwrap_or(i64::MAX);
         let code = if adds_pets {
             "added-many"
         } else {
             "changed-many"
         };
-        return Flash::new(code, count);
+        return Flash::new(code, i64::try_from(pet_count).unwrap_or(i64::MAX));
     }
 
-    let Some(change) = main_change(changes) else {
+    let Some(requested_change) = find_requested_change(changes) else {
         return unspecific_message();
     };
-    let id = change.after.as_ref().map_or(0, Resource::id);
-    Flash::new(message_code(change, changes), id)
+    let id = match &requested_change.after {
+        Some(resource) => resource.id(),
+        None => NO_ID,
+    };
+    Flash::new(message_code(requested_change, changes), id)
 }
 
-/// Returns the code of the message about an act on one animal. `main_change` is the change that the
-/// member requested.
-fn message_code(main_change: &Change, changes: &[Change]) -> &'static str {
-    match (main_change.kind, main_change.after.as_ref()) {
+/// Returns the code of the message about an act on one animal. `requested_change` is the change
+/// that the member requested.
+fn message_code(requested_change: &Change, changes: &[Change]) -> &'static str {
+    match (requested_change.kind, requested_change.after.as_ref()) {
         (ChangeType::PetAdded, _) => "added",
         (ChangeType::PetWithdrawn, _) => "withdrawn",
         (ChangeType::PetRestored, _) => "restored",
-        (ChangeType::OrderChanged, _) if moves_end(main_change) => "extended",
+        (ChangeType::OrderChanged, _) if moves_end(requested_change) => "extended",
         (ChangeType::OrderChanged, _) => SAVED,
         (_, Some(Resource::Order(_))) if undoes_sale(changes) => SALE_UNDONE,
         (_, Some(Resource::Order(order))) => status_code(order.status),
-        _ => pet_change_code(main_change),
+        _ => pet_change_code(requested_change),
     }
 }
 
 /// Returns the change that the member requested, which is the last change that is about an animal.
 ///
-/// If that change only gives the animal of an order the status that follows from the order, returns
-/// the change of the order before it.
-fn main_change(changes: &[Change]) -> Option<&Change> {
+/// A change of the status of an order can be followed by a change of its animal, whose status
+/// depends on the order. The member then requested the change of the order, so returns that one.
+fn find_requested_change(changes: &[Change]) -> Option<&Change> {
     let pet_changes: Vec<&Change> = changes
         .iter()
         .filter(|change| affected_pet(change).is_some())
@@ -240,6 +248,11 @@ fn main_change(changes: &[Change]) -> Option<&Change> {
 fn sets_order_status(change: &Change) -> bool {
     let is_about_order = change.after.as_ref().and_then(Resource::order).is_some();
     is_about_order && change.kind != ChangeType::OrderChanged
+}
+
+/// Returns the animals that the changes concern.
+fn affected_pets(changes: &[Change]) -> BTreeSet<PetId> {
+    changes.iter().filter_map(affected_pet).collect()
 }
 
 /// Returns the animal that a change concerns. For a change of an order, this is the animal of the
@@ -275,8 +288,8 @@ fn pet_change_code(change: &Change) -> &'static str {
     }
 }
 
-/// Returns the animal before and after a change of it; `None` if the change is not about an
-/// existing animal.
+/// Returns the animal before and after a change of it. Returns `None` if the change is not about an
+/// animal, or if it added the animal.
 fn pet_before_and_after(change: &Change) -> Option<(&StorePet, &StorePet)> {
     let before = change.before.as_ref()?.pet()?;
     let after = change.after.as_ref()?.pet()?;
@@ -315,9 +328,9 @@ fn order_before(changes: &[Change]) -> Option<&Order> {
 /// animal again. An edit of an order cannot be undone either: the journal does not contain the
 /// contact, so the undo would be incomplete.
 fn can_be_undone(flash: &Flash, changes: &[Change]) -> bool {
-    let is_change_of_order =
-        main_change(changes).is_some_and(|change| change.kind == ChangeType::OrderChanged);
-    if flash.code == SALE_UNDONE || is_change_of_order {
+    let is_edit_of_order = find_requested_change(changes)
+        .is_some_and(|change| change.kind == ChangeType::OrderChanged);
+    if flash.code == SALE_UNDONE || is_edit_of_order {
         return false;
     }
     // The times do not matter, because the reversals are only counted.
@@ -327,26 +340,23 @@ fn can_be_undone(flash: &Flash, changes: &[Change]) -> bool {
 
 /// Returns the path of the page that shows what the act changed.
 ///
-/// This is the page of the order, of the photos or of the animal, or the list of animals if several
-/// animals changed.
+/// This is the page of the order, of the photos or of the animal. It is the list of animals unless
+/// exactly one animal changed.
 fn result_path(changes: &[Change]) -> String {
-    let pets: BTreeSet<PetId> = changes.iter().filter_map(affected_pet).collect();
-    let animal_path = match pets.first() {
-        Some(pet) if pets.len() == 1 => format!("/animals/{pet}"),
-        _ => return "/animals".to_owned(),
+    let pets = affected_pets(changes);
+    let (1, Some(pet)) = (pets.len(), pets.first()) else {
+        return "/animals".to_owned();
     };
-    let requested_change = main_change(changes);
-    let order = requested_change.and_then(|change| change.after.as_ref()?.order());
-    if let Some(order) = order {
+    let animal_path = format!("/animals/{pet}");
+    let Some(requested_change) = find_requested_change(changes) else {
+        return animal_path;
+    };
+    if let Some(Resource::Order(order)) = &requested_change.after {
         return format!("/orders/{}", order.id);
     }
-    let is_about_photos = requested_change
-        .and_then(pet_before_and_after)
-        .is_some_and(|(before, after)| before.photos != after.photos);
-    if is_about_photos {
-        format!("{animal_path}/photos")
-    } else {
-        animal_path
+    match pet_before_and_after(requested_change) {
+        Some((before, after)) if before.photos != after.photos => format!("{animal_path}/photos"),
+        _ => animal_path,
     }
 }
 

@@ -39,6 +39,7 @@ mod filter_views;
 mod first_steps;
 mod history;
 mod import_preview;
+mod journal_changes;
 mod line_problems;
 mod list_order;
 mod live;
@@ -47,11 +48,13 @@ mod messages;
 mod new_order_form;
 mod note_acts;
 mod notes;
+mod order_contacts;
 mod order_export;
 mod order_forms;
 mod order_list;
 mod order_rows;
 mod order_search;
+mod order_values;
 mod orders;
 mod parts;
 mod paste;
@@ -110,7 +113,7 @@ macro_rules! public {
 /// Builds the target of a page for the staff.
 ///
 /// The arguments are the least role, the function of the page, and the further arguments of that
-/// function. This is a macro for the same reason as `public!`.
+/// function. It is a macro for the same reason as `public!`.
 ///
 /// `staff!(Manager, store::show, &Errors::default())` becomes
 /// `Target::Staff(Requirements::new(Role::Manager), |desk| Box::pin(async move { store::show(desk, &Errors::default()).await }))`.
@@ -141,7 +144,7 @@ routes! {
     comeBack           GET  "/sign-in/callback"                public!(staff::handle_callback);
     signedIn           GET  "/sign-in/done"                    public!(staff::signed_in_page);
     continueHere       POST "/sign-in/done"                    public!(staff::continue_here);
-    backChannelLogout  POST "/sign-in/back-channel"            Target::Server(|visit| Box::pin(staff::end_sessions(visit)));
+    backChannelLogout  POST "/sign-in/back-channel"            Target::Server(|visit| Box::pin(staff::handle_provider_logout(visit)));
     linkForm           GET  "/link/{token}"                    public!(staff::link_form);
     choosePassword     POST "/link/{token}"                    public!(staff::use_link);
     signOut            POST "/sign-out"                        staff!(Viewer, staff::sign_out).before_second_factor();
@@ -168,7 +171,7 @@ routes! {
     keys               GET  "/settings/keys"                   staff!(Manager, staff::show_keys, &Errors::default());
     addKey             POST "/settings/keys"                   staff!(Manager, staff::add_key).after_password().with_action(|texts| texts.add_key);
     changeKey          POST "/settings/keys/{id}"              staff!(Manager, staff::change_key).after_password().with_action(|texts| texts.keys);
-    today              GET  "/"                                staff!(Viewer, today::today);
+    today              GET  "/"                                staff!(Viewer, today::show);
     endFirstSteps      POST "/first-steps"                     staff!(Clerk, first_steps::hide).with_action(|texts| texts.no_steps);
     lookAtWindow       GET  "/first-steps/window"              staff!(Clerk, first_steps::open_window);
     live               GET  "/live"                            staff!(Viewer, live::follow);
@@ -283,7 +286,8 @@ impl Requirements {
 }
 
 impl Target {
-    /// Requires that the member has given the password recently. Changes only a page for the staff.
+    /// Requires that the member has given the password recently. Other targets than
+    /// [`Self::Staff`] stay unchanged.
     const fn after_password(mut self) -> Self {
         if let Self::Staff(requirements, _) = &mut self {
             requirements.recent_password = true;
@@ -291,7 +295,8 @@ impl Target {
         self
     }
 
-    /// Allows members who still have to set up a second factor. Changes only a page for the staff.
+    /// Allows members who still have to set up a second factor. Other targets than
+    /// [`Self::Staff`] stay unchanged.
     const fn before_second_factor(mut self) -> Self {
         if let Self::Staff(requirements, _) = &mut self {
             requirements.second_factor = false;
@@ -299,7 +304,7 @@ impl Target {
         self
     }
 
-    /// Sets the name of the action of the form. Changes only a page for the staff.
+    /// Sets the name of the action of the form. Other targets than [`Self::Staff`] stay unchanged.
     const fn with_action(mut self, action: Label) -> Self {
         if let Self::Staff(requirements, _) = &mut self {
             requirements.action = action;
@@ -323,8 +328,8 @@ const MAX_LIST_BYTES: usize = 1 << 20;
 /// The maximum size of a form of the identity provider, in bytes. It contains one token.
 const MAX_TOKEN_BYTES: usize = 64 << 10;
 
-/// How much longer a form with pictures may take to arrive than another form. Over a slow
-/// connection, several pictures take minutes.
+/// The additional time that all pictures of a form may take to arrive. Over a slow connection,
+/// several pictures take minutes.
 const EXTRA_TIME_FOR_PICTURES: Duration = Duration::from_mins(20);
 
 /// Returns the maximum size of the form at this path, in bytes.
@@ -336,10 +341,10 @@ pub(super) fn max_form_bytes(path: &str) -> usize {
     }
 }
 
-/// Finds the route for this method and path, and returns it with the parameters in the path.
+/// Finds the route for this method and path. Returns the route and the parameters in the path.
 ///
 /// Fails with 404 for an unknown path, and with 405 for an unsupported method.
-pub(super) fn route<'p>(
+pub(super) fn find_route<'p>(
     method: &Method,
     path: &'p str,
 ) -> Result<(&'static Route<Target>, [&'p str; 2]), ApiError> {
@@ -349,15 +354,15 @@ pub(super) fn route<'p>(
 /// Returns the time that the form at this path may take to arrive, in addition to the time that
 /// every form has.
 pub(super) fn extra_form_time(method: &Method, path: &str) -> Duration {
-    match route(method, path) {
+    match find_route(method, path) {
         Ok((route, _)) if route.target.has_pictures() => EXTRA_TIME_FOR_PICTURES,
         _ => Duration::ZERO,
     }
 }
 
-/// Finds the action of the form with this method and path; `None` if there is no such form.
+/// Finds the action of the form with this method and path. Returns `None` if there is no such form.
 pub(super) fn find_action<'p>(method: &Method, path: &'p str) -> Option<FormAction<'p>> {
-    let (route, [parameter, _]) = route(method, path).ok()?;
+    let (route, [parameter, _]) = find_route(method, path).ok()?;
     let requirements = match route.target {
         Target::Staff(requirements, _) => requirements,
         // The other targets have no action of their own, so they get the default name.

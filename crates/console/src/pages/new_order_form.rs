@@ -4,25 +4,31 @@ use petstore_domain::store_area::{FieldSet, OrderStatus, StorePet, asking_price}
 
 use crate::{
     merge::{self, MergedForm},
-    order_inputs::{ORDER_INPUTS, OrderForm, OrderInput},
+    order_inputs::{ORDER_INPUTS, OrderForm, OrderInput, PRICE},
     prelude::*,
 };
-
-/// Returns the initial values of a form for a new order, which are the version of the animal and
-/// its asking price.
-pub(super) fn initial_order_form(pet: &StorePet, fields: &FieldSet) -> Form {
-    let price = match asking_price(pet, fields) {
-        Some(price) => numbers().plain(price.as_str()),
-        None => String::new(),
-    };
-    Form::from_pairs(&[("version", &pet.version.to_string()), ("price", &price)])
-}
 
 /// What a new order does with its animal.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Act {
     Reserve,
     Sell,
+}
+
+/// A form that reserves or sells an animal.
+struct NewOrderForm<'f> {
+    act: Act,
+    /// The path to which the form is submitted.
+    path: &'f str,
+    /// The current version and price of the animal. The form carries them as hidden fields, by
+    /// which a concurrent change is detected.
+    initial_form: &'f Form,
+    /// The values that the inputs show.
+    form: &'f Form,
+    errors: &'f Errors,
+    /// A prefix that keeps the ids of the inputs unique, because the page has two such forms.
+    id_prefix: &'f str,
+    is_open: bool,
 }
 
 impl Act {
@@ -59,25 +65,19 @@ impl Act {
     }
 }
 
+/// Returns the initial values of a form for a new order: the version of the animal, and its asking
+/// price.
+pub(super) fn initial_order_form(pet: &StorePet, fields: &FieldSet) -> Form {
+    let price = match asking_price(pet, fields) {
+        Some(price) => numbers().plain(price.as_str()),
+        None => String::new(),
+    };
+    Form::from_pairs(&[("version", &pet.version.to_string()), (PRICE, &price)])
+}
+
 /// Whether a submitted form sells the animal, rather than reserves it.
 pub(super) fn is_sale(form: &Form) -> bool {
     form.get("do") == Act::Sell.value()
-}
-
-/// A form that reserves or sells an animal.
-struct NewOrderForm<'f> {
-    act: Act,
-    /// The path to which the form is submitted.
-    path: &'f str,
-    /// The current version and price of the animal. The form carries them as hidden fields, by which
-    /// a concurrent change is detected.
-    initial_form: &'f Form,
-    /// The values that the inputs show.
-    form: &'f Form,
-    errors: &'f Errors,
-    /// A prefix that keeps the ids of the inputs unique, because the page has two such forms.
-    id_prefix: &'f str,
-    is_open: bool,
 }
 
 /// Renders two collapsed forms: one reserves the animal, and the other one sells it.
@@ -97,23 +97,25 @@ pub(super) fn new_order_forms(
     };
     let initial_form = initial_order_form(pet, fields);
     // Both forms have a price input, so its presence shows that one of them was submitted.
-    let is_submitted = submitted_form.all("price").next().is_some();
+    let is_submitted = submitted_form.all(PRICE).next().is_some();
     let merged_form = MergedForm::new(submitted_form, &initial_form).form;
     let path = format!("/animals/{}/order", pet.id.get());
 
+    let shown_form = if is_submitted {
+        &merged_form
+    } else {
+        &initial_form
+    };
+
     let no_errors = Errors::default();
-    let mut order_forms = Vec::new();
+    let mut both_forms = Vec::new();
     for act in [Act::Reserve, Act::Sell] {
         let is_submitted_act = act == submitted_act;
-        order_forms.push(NewOrderForm {
+        both_forms.push(NewOrderForm {
             act,
             path: &path,
             initial_form: &initial_form,
-            form: if is_submitted {
-                &merged_form
-            } else {
-                &initial_form
-            },
+            form: shown_form,
             // Error messages link to the inputs by id, so the inputs of the submitted form have ids
             // without a prefix.
             errors: if is_submitted_act { errors } else { &no_errors },
@@ -122,7 +124,7 @@ pub(super) fn new_order_forms(
         });
     }
     html! {
-        div.acts { @for order_form in &order_forms { (order_form.show(desk)) } }
+        div.acts { @for form in &both_forms { (form.show(desk)) } }
     }
 }
 
@@ -147,7 +149,7 @@ impl NewOrderForm<'_> {
     fn inputs(&self, desk: &Desk<'_>) -> Markup {
         let form = self.form;
         let errors = self.errors;
-        let end_day = match form.get("until") {
+        let end_day = match form.get(forms::RESERVATION_END) {
             "" => desk.default_end_day(),
             typed_day => typed_day.to_owned(),
         };
@@ -166,7 +168,7 @@ impl NewOrderForm<'_> {
         html! {
             @for input in main_inputs { (input.show(desk, form, errors, order_form)) }
             @if self.act == Act::Reserve {
-                (forms::day_input(&end_day, errors.message_for("until")))
+                (forms::day_input(&end_day, errors.message_for(forms::RESERVATION_END)))
             }
             details open[has_details] {
                 summary { (texts().labels(&detail_labels)) " " (texts().optional) }

@@ -8,7 +8,7 @@ use petstore_domain::{
 use super::{
     animal,
     commands::CommandFailure,
-    notes::{TEXT_INPUT, editor},
+    notes::{TEXT_INPUT, editor_for},
     parts::missing_page,
 };
 use crate::{ask::Question, prelude::*, reply::Flash};
@@ -26,12 +26,17 @@ fn parse_text(typed_text: &str) -> Result<NoteText, String> {
     NoteText::new(text).ok_or_else(|| texts().too_long(texts().note, NoteText::MAX_LENGTH))
 }
 
+/// Parses the text in the submitted form, or returns the error of its input.
+fn parse_submitted_text(desk: &Desk<'_>) -> Result<NoteText, Errors> {
+    parse_text(desk.visit.form.get(TEXT_INPUT))
+        .map_err(|message| Errors::for_field(TEXT_INPUT, message))
+}
+
 /// Handles `POST /animals/{id}/notes`: adds a note on the animal in the path.
 pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let mut errors = Errors::default();
-    let text = errors.ok_or_add(TEXT_INPUT, parse_text(desk.visit.form.get(TEXT_INPUT)));
-    let Some(text) = text else {
-        return animal::show(desk, &errors).await;
+    let text = match parse_submitted_text(desk) {
+        Ok(text) => text,
+        Err(errors) => return animal::show(desk, &errors).await,
     };
     let Some(pet_id) = desk.path_id(PetId::new) else {
         return Ok(missing_page(texts().no_pet));
@@ -43,13 +48,13 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     };
     match desk.execute(vec![command]).await? {
         Ok(_) => Ok(redirect_to_animal(pet_id, "note-added")),
-        Err(failure) => animal::show(desk, &errors_of(&failure)).await,
+        Err(failure) => animal::show(desk, &to_errors(&failure)).await,
     }
 }
 
 /// Returns the errors of a refused command on a note. They are about no field of the store, because
 /// a note has no such fields.
-fn errors_of(failure: &CommandFailure) -> Errors {
+fn to_errors(failure: &CommandFailure) -> Errors {
     failure.to_errors(&FieldSet::default())
 }
 
@@ -67,10 +72,11 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
     let Some(note) = load_note(desk).await? else {
         return Ok(missing_page(texts().no_note));
     };
-    let pet = desk.store().get_store_pet(note.pet_id).await?;
-    let pet_name = pet
-        .map(|pet| markup::plain_name(pet.name.as_str()))
-        .unwrap_or_default();
+    let pet_name = match desk.store().get_store_pet(note.pet_id).await? {
+        Some(pet) => markup::plain_name(pet.name.as_str()),
+        // No page deletes an animal, but an operator can do so by hand.
+        None => String::new(),
+    };
     let title = texts().note_on(&pet_name);
     let content = html! {
         (errors.summary())
@@ -78,7 +84,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         p { a href={ "/animals/" (note.pet_id) } { (texts().show_animal(&pet_name)) } }
         section.card.stack {
             ol.history { li { (note_markup(desk, &note)) } }
-            @if editor(desk).may_change(&note) { (edit_forms(desk, &note, errors)) }
+            @if editor_for(desk).may_change(&note) { (edit_forms(desk, &note, errors)) }
             @else { p { (texts().not_your_note) } }
         }
     };
@@ -101,7 +107,9 @@ fn note_markup(desk: &Desk<'_>, note: &PetNote) -> Markup {
 fn edit_forms(desk: &Desk<'_>, note: &PetNote, errors: &Errors) -> Markup {
     let form = &desk.visit.form;
     let mut input = Input::from_form(TEXT_INPUT, texts().note, form, errors).make_multiline();
-    if form.raw(TEXT_INPUT).is_empty() && errors.is_empty() {
+    // A rejected form keeps its text, even if the text is empty.
+    let is_rejected = !errors.is_empty();
+    if !is_rejected && form.raw(TEXT_INPUT).is_empty() {
         input.value = note.text.as_str();
     }
     let path = format!("/animals/notes/{}", note.id);
@@ -122,10 +130,9 @@ fn edit_forms(desk: &Desk<'_>, note: &PetNote, errors: &Errors) -> Markup {
 
 /// Handles `POST /animals/notes/{id}`: corrects the text of the note in the path.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let mut errors = Errors::default();
-    let text = errors.ok_or_add(TEXT_INPUT, parse_text(desk.visit.form.get(TEXT_INPUT)));
-    let Some(text) = text else {
-        return show(desk, &errors).await;
+    let text = match parse_submitted_text(desk) {
+        Ok(text) => text,
+        Err(errors) => return show(desk, &errors).await,
     };
     let Some(note) = load_note(desk).await? else {
         return Ok(missing_page(texts().no_note));
@@ -143,7 +150,7 @@ pub(super) async fn delete(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let Some(note) = load_note(desk).await? else {
         return Ok(missing_page(texts().no_note));
     };
-    if !editor(desk).may_change(&note) {
+    if !editor_for(desk).may_change(&note) {
         return show(desk, &Errors::from_text(texts().not_your_note)).await;
     }
     let question = Question {
@@ -167,19 +174,20 @@ async fn load_note(desk: &Desk<'_>) -> Result<Option<PetNote>, ApiError> {
     }
 }
 
-/// Returns the edit of a note by the member. Its precondition is that the note still has the version
+/// Returns the edit of a note by the member. The edit requires that the note still has the version
 /// in the form.
 fn note_edit(desk: &Desk<'_>, note: &PetNote) -> NoteEdit {
     NoteEdit {
         id: note.id,
         pet_id: note.pet_id,
-        editor: editor(desk),
+        editor: editor_for(desk),
         preconditions: desk.preconditions(),
     }
 }
 
 /// Executes a command on a note, and redirects to the page of its animal. If the command is
-/// refused, renders the page of the note with the reason.
+/// refused, renders the page of the note with the reason. `message_code` is the code of the flash
+/// message that the page of the animal then shows.
 async fn execute_on_note(
     desk: &Desk<'_>,
     note: &PetNote,
@@ -188,6 +196,6 @@ async fn execute_on_note(
 ) -> Result<Reply, ApiError> {
     match desk.execute(vec![command]).await? {
         Ok(_) => Ok(redirect_to_animal(note.pet_id, message_code)),
-        Err(failure) => show(desk, &errors_of(&failure)).await,
+        Err(failure) => show(desk, &to_errors(&failure)).await,
     }
 }

@@ -28,8 +28,8 @@ pub(super) fn new_note_form(desk: &Desk<'_>, pet: PetId, errors: &Errors) -> Mar
 
 /// Renders a note as an item of the history of its animal.
 ///
-/// `changes` are the changes on the same page of the history. The last correction of the note may
-/// be among them.
+/// `changes` are the changes on the same page of the history. If the last correction of the note is
+/// among them, the item can name who made it.
 pub(super) fn history_item(desk: &Desk<'_>, note: &PetNote, changes: &[JournalEntry]) -> Markup {
     html! {
         div { strong { (texts().note) } }
@@ -39,7 +39,7 @@ pub(super) fn history_item(desk: &Desk<'_>, note: &PetNote, changes: &[JournalEn
             @if note.version > 1 {
                 ", " (correction_words(note, changes)) " " (markup::time(note.updated_at, desk.visit.now))
             }
-            @if desk.may_write() && editor(desk).may_change(note) {
+            @if desk.may_write() && editor_for(desk).may_change(note) {
                 " · " a href={ "/animals/notes/" (note.id) } { (texts().correct_note) }
             }
         }
@@ -48,8 +48,8 @@ pub(super) fn history_item(desk: &Desk<'_>, note: &PetNote, changes: &[JournalEn
 
 /// Returns the wording for the last correction of a note.
 ///
-/// If the correction is among `changes`, and somebody other than the author made it, the wording
-/// names that person.
+/// The wording names the person who made the correction, if the correction is among `changes` and
+/// this person is not the author of the note.
 fn correction_words(note: &PetNote, changes: &[JournalEntry]) -> String {
     let correction = changes.iter().find(|change| {
         change.kind == ChangeType::NoteChanged
@@ -64,9 +64,9 @@ fn correction_words(note: &PetNote, changes: &[JournalEntry]) -> String {
     }
 }
 
-/// Returns the editor as whom the member edits notes. A manager may edit every note, and other
-/// members only their own.
-pub(super) fn editor(desk: &Desk<'_>) -> NoteEditor {
+/// Returns the editor by whose rights the member edits notes. A manager may edit every note, and
+/// other members only their own.
+pub(super) fn editor_for(desk: &Desk<'_>) -> NoteEditor {
     if desk.role() >= Role::Manager {
         NoteEditor::Manager
     } else {

@@ -5,8 +5,9 @@ use petstore_domain::store_area::{Decimal, OrderId, OrderQuery, OrderStatus, Tex
 
 use super::{
     category_names::largest_page_limit,
-    order_list::{reservation_horizon, selected_status},
-    order_rows::{OrderRow, contact, load_rows, with_pets},
+    order_contacts::visible_contact,
+    order_list::{parse_status_filter, reservation_horizon, selected_status},
+    order_rows::{OrderRow, load_rows, pair_with_pets},
     order_search,
     spreadsheet::{SheetCell, Spreadsheet, decimal_cell, text_cell, time_cell, time_heading},
 };
@@ -19,14 +20,14 @@ const RESERVATIONS_PER_READ: u32 = 100;
 /// status. The rows are in the order of the list.
 pub(super) async fn export(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let search_text = desk.visit.query.get("q");
-    let status = selected_status(desk);
-    // `None` for the orders in all statuses.
-    let status_filter: Option<OrderStatus> = status.parse().ok();
-    let mut sheet = Spreadsheet::new(headings(desk))?;
+    let status_filter = parse_status_filter(selected_status(desk));
+    let mut sheet = Spreadsheet::new(column_headings(desk))?;
     if !search_text.is_empty() {
         let matches = order_search::find(desk, search_text, status_filter).await?;
-        write_rows(desk, &with_pets(desk, matches.orders).await?, &mut sheet);
+        let rows = pair_with_pets(desk, matches.orders).await?;
+        write_rows(desk, &rows, &mut sheet);
     } else if status_filter == Some(OrderStatus::Reserved) {
+        // The list sorts reservations by their end, which only another query of the store can do.
         write_reservations(desk, &mut sheet).await?;
     } else {
         write_orders(desk, status_filter, &mut sheet).await?;
@@ -67,7 +68,8 @@ async fn write_orders(
     };
     loop {
         let (orders, next_position) = desk.store().list_orders(&query).await?;
-        write_rows(desk, &with_pets(desk, orders).await?, sheet);
+        let rows = pair_with_pets(desk, orders).await?;
+        write_rows(desk, &rows, sheet);
         query.after = next_position;
         if next_position.is_none() || !sheet.continue_unless_full(texts().list_export_cut) {
             return Ok(());
@@ -76,11 +78,12 @@ async fn write_orders(
 }
 
 /// Returns the column headings, with the same labels as on the pages. Only members who may see
-/// contacts get a column for them.
-fn headings(desk: &Desk<'_>) -> Vec<String> {
+/// contacts get a column for them. The columns are in the order of [`order_cells`].
+fn column_headings(desk: &Desk<'_>) -> Vec<String> {
     let mut headings = vec![
         texts().order.to_owned(),
         texts().status_label.to_owned(),
+        // The number of the animal, and then its name.
         format!("{} ({})", texts().animal, texts().number),
         texts().animal.to_owned(),
     ];
@@ -106,7 +109,7 @@ fn write_rows(desk: &Desk<'_>, rows: &[OrderRow], sheet: &mut Spreadsheet) {
     }
 }
 
-/// Returns the cells of an order, one for each of the [`headings`].
+/// Returns the cells of an order, one for each of the [`column_headings`].
 fn order_cells(desk: &Desk<'_>, OrderRow { order, pet }: &OrderRow) -> Vec<SheetCell> {
     let pet_name = pet.as_ref().map(|pet| pet.name.as_str());
     let mut cells = vec![
@@ -116,7 +119,7 @@ fn order_cells(desk: &Desk<'_>, OrderRow { order, pet }: &OrderRow) -> Vec<Sheet
         text_cell(pet_name),
     ];
     if desk.may_write() {
-        cells.push(text_cell(contact(desk, order)));
+        cells.push(text_cell(visible_contact(desk, order)));
     }
     cells.extend([
         decimal_cell(order.price.as_ref().map(Decimal::as_str)),

@@ -11,12 +11,15 @@ use petstore_domain::{
     store_area::{FieldSet, Order, OrderStatus, StorePet},
 };
 
-use super::{order_rows::form_of_order, parts::PLAIN_BUTTON, return_intake};
+use super::{order_values::form_of_order, parts::PLAIN_BUTTON, return_intake};
 use crate::{
     merge::{self, MergedForm},
     order_inputs::{ORDER_INPUTS, OrderForm, OrderInput, PRICE},
     prelude::*,
 };
+
+/// The name of the input for the reason of a return.
+pub(super) const RETURN_REASON: &str = "reason";
 
 /// Whether the browser asks before it leaves the page while a form has unsaved input.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -32,8 +35,8 @@ struct OrderForms<'o> {
     order: &'o Order,
     /// The path of the order.
     path: String,
-    /// The current values of the order. The forms carry them as hidden fields, by which a concurrent
-    /// change is detected.
+    /// The current values of the order. The forms carry them as hidden fields, by which a
+    /// concurrent change is detected.
     current_values: Form,
     /// The values that the inputs show: the current values, or the values of the rejected form.
     shown_values: Form,
@@ -59,7 +62,7 @@ pub(super) fn show(
     let current_values = form_of_order(desk, order);
     let is_rejected = is_response_to_form(desk, &path);
     let shown_values = if is_rejected {
-        submitted_values(desk, &current_values)
+        merge_submitted_values(desk, &current_values)
     } else {
         current_values.clone()
     };
@@ -93,11 +96,11 @@ fn is_response_to_form(desk: &Desk<'_>, order_path: &str) -> bool {
     request_path.starts_with(&format!("{order_path}/"))
 }
 
-/// Returns the values of a rejected form.
+/// Returns the values of a rejected form. A value that the form does not have is taken from the
+/// order.
 ///
-/// A value that the form does not have is taken from the order, because a button in a list or in a
-/// message submits no inputs.
-fn submitted_values(desk: &Desk<'_>, current_values: &Form) -> Form {
+/// The form can lack values, because a button in a list or in a message submits no inputs.
+fn merge_submitted_values(desk: &Desk<'_>, current_values: &Form) -> Form {
     let merged_form = MergedForm::new(&desk.visit.form, current_values).form;
     let mut fields = merged_form.fields().to_vec();
     for (name, value) in current_values.fields() {
@@ -128,7 +131,8 @@ impl OrderForms<'_> {
         html! { button class=(class) formaction={ (self.path) "/" (command) } { (label) } }
     }
 
-    /// Renders the inputs of the order that `is_included` selects.
+    /// Renders the inputs of the order that `is_included` selects. `id_prefix` precedes their HTML
+    /// ids.
     fn inputs(&self, id_prefix: &str, is_included: impl Fn(&OrderInput) -> bool) -> Markup {
         let order_form = OrderForm {
             is_new: false,
@@ -167,11 +171,11 @@ impl OrderForms<'_> {
     /// Renders the form that records that the customer returned the animal.
     fn return_form(&self) -> Markup {
         let form = &self.shown_values;
-        let reason =
-            Input::from_form("reason", texts().reason_label, form, self.errors).make_optional();
+        let reason = Input::from_form(RETURN_REASON, texts().reason_label, form, self.errors)
+            .make_optional();
         let is_new_intake = !self.is_rejected || return_intake::is_checked(&self.desk.visit.form);
         let content = html! {
-            details open[self.errors.message_for("reason").is_some()] {
+            details open[self.errors.message_for(RETURN_REASON).is_some()] {
                 summary { (texts().take_back_more) }
                 div.fields {
                     p.hint { (texts().take_back_hint) }
@@ -190,22 +194,22 @@ impl OrderForms<'_> {
         // The price of a cancelled order cannot change.
         let has_price = is_reserved || self.order.status == OrderStatus::Completed;
         // The sale form of a reservation has a price input, too, and ids must be unique.
-        let id_prefix = if is_reserved { "change-" } else { "" };
+        let price_prefix = if is_reserved { "change-" } else { "" };
         let summary = if is_reserved {
             texts().extend_or_change
         } else {
             texts().change_order
         };
-        let end_day = self.shown_values.get("until");
+        let end_day = self.shown_values.get(forms::RESERVATION_END);
         let content = html! {
             details open[self.is_rejected] {
                 summary { (summary) }
                 div.fields {
                     @if is_reserved {
-                        (forms::day_input(end_day, self.errors.message_for("until")))
+                        (forms::day_input(end_day, self.errors.message_for(forms::RESERVATION_END)))
                     }
                     (self.inputs("", |input| input.name != PRICE))
-                    @if has_price { (self.inputs(id_prefix, |input| input.name == PRICE)) }
+                    @if has_price { (self.inputs(price_prefix, |input| input.name == PRICE)) }
                     div { button { (texts().save) } }
                 }
             }

@@ -4,7 +4,7 @@ use jiff::{Timestamp, ToSpan};
 use petstore_domain::store_area::{FieldSet, OrderId, OrderQuery, OrderStatus};
 
 use super::{
-    order_rows::{OrderRow, load_rows, price_totals, table, with_pets},
+    order_rows::{OrderRow, load_rows, order_table, pair_with_pets, price_totals},
     order_search,
     parts::{constant_limit, link, page_links},
 };
@@ -17,8 +17,8 @@ const ORDERS_ON_PAGE: i64 = 25;
 /// one page.
 const MAX_RESERVATIONS: u32 = 100;
 
-/// How far into the future the list of reservations reaches, in hours: 401 days, which is longer than
-/// any reservation.
+/// How far into the future the list of reservations reaches, in hours: 401 days, which is longer
+/// than any reservation.
 const RESERVATION_HORIZON_HOURS: i64 = 401 * 24;
 
 /// The value of the `status` parameter for orders in all statuses.
@@ -28,7 +28,7 @@ const ALL_STATUSES: &str = "all";
 #[derive(Default)]
 struct OrderList {
     rows: Vec<OrderRow>,
-    /// Whether `rows` may lack orders, because a limit was reached.
+    /// Whether orders can be missing in `rows`, because a limit was reached.
     is_truncated: bool,
     /// The link to the first page, if this is a later one.
     first_link: Option<String>,
@@ -64,18 +64,25 @@ pub(super) async fn list(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         .into())
 }
 
-/// Returns the `status` parameter of the query, or its default. The default is `reserved` for the
-/// list, and empty for a search. A value that is not the name of a status, such as the empty one or
-/// [`ALL_STATUSES`], covers the orders in all statuses.
+/// Returns the `status` parameter of the query, or its default: `reserved` for the list, and an
+/// empty text for a search.
 pub(super) fn selected_status<'d>(desk: &'d Desk<'_>) -> &'d str {
-    match desk.visit.query.get("status") {
-        "" if desk.visit.query.get("q").is_empty() => OrderStatus::Reserved.as_str(),
-        status => status,
+    let status = desk.visit.query.get("status");
+    let is_search = !desk.visit.query.get("q").is_empty();
+    if status.is_empty() && !is_search {
+        return OrderStatus::Reserved.as_str();
     }
+    status
 }
 
-/// Loads the orders to show. If there is a search text, these are the matches, and otherwise the
-/// reservations, or one page of the orders in another status.
+/// Returns the status that a value of [`selected_status`] names. Returns `None`, which means orders
+/// in all statuses, for any other value, such as [`ALL_STATUSES`].
+pub(super) fn parse_status_filter(status: &str) -> Option<OrderStatus> {
+    status.parse().ok()
+}
+
+/// Loads the orders to show. These are the matches of the search text if there is one. Otherwise,
+/// they are the reservations, or one page of the orders in another status.
 async fn load_list(
     desk: &Desk<'_>,
     search_text: &str,
@@ -83,9 +90,10 @@ async fn load_list(
 ) -> Result<OrderList, ApiError> {
     let after = desk.visit.query.integer("after").and_then(OrderId::new);
     let mut list = if !search_text.is_empty() {
-        let matches = order_search::find(desk, search_text, status.parse().ok()).await?;
+        let status_filter = parse_status_filter(status);
+        let matches = order_search::find(desk, search_text, status_filter).await?;
         OrderList {
-            rows: with_pets(desk, matches.orders).await?,
+            rows: pair_with_pets(desk, matches.orders).await?,
             is_truncated: !matches.is_complete,
             ..OrderList::default()
         }
@@ -94,7 +102,9 @@ async fn load_list(
     } else {
         load_page(desk, status, after).await?
     };
-    list.first_link = after.map(|_| link("/orders", &[("status", status)]));
+    if after.is_some() {
+        list.first_link = Some(link("/orders", &[("status", status)]));
+    }
     Ok(list)
 }
 
@@ -120,14 +130,15 @@ async fn load_reservations(desk: &Desk<'_>) -> Result<OrderList, StoreError> {
 
 /// Loads one page of the orders in a status, from newest to oldest.
 ///
-/// It is the page after the order `after`, or the first one. `status` is as in [`selected_status`].
+/// This is the page that follows the order `after`, or else the first one. `status` is a value of
+/// [`selected_status`].
 async fn load_page(
     desk: &Desk<'_>,
     status: &str,
     after: Option<OrderId>,
 ) -> Result<OrderList, StoreError> {
     let query = OrderQuery {
-        status: status.parse().ok(),
+        status: parse_status_filter(status),
         limit: constant_limit(ORDERS_ON_PAGE),
         newest_first: true,
         after,
@@ -139,7 +150,7 @@ async fn load_page(
         link("/orders", &[("status", status), ("after", &last_id)])
     });
     Ok(OrderList {
-        rows: with_pets(desk, orders).await?,
+        rows: pair_with_pets(desk, orders).await?,
         next_link,
         ..OrderList::default()
     })
@@ -227,7 +238,7 @@ fn list_content(desk: &Desk<'_>, fields: &FieldSet, search_text: &str, list: &Or
             p.muted { (texts().only_first) }
         }
         @if !totals.is_empty() { p.muted { (texts().shown_here) " " (totals) } }
-        (table(desk, fields, &list.rows))
+        (order_table(desk, fields, &list.rows))
         (page_links(list.first_link.as_deref(), list.next_link.as_deref()))
     }
 }

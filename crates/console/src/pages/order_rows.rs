@@ -1,25 +1,20 @@
-//! Loads orders with their animals, and renders them as a table.
+//! Loads orders with their animals, renders them as a table, and adds up their prices.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use petstore_domain::store_area::{Contact, FieldSet, Order, OrderId, OrderStatus, StorePet};
+use petstore_domain::store_area::{FieldSet, Order, OrderId, OrderStatus, StorePet};
 use petstore_languages::look::{Animal, Drawings};
 
-use super::{category_names::MAX_CONCURRENT_READS, parts::animal_card};
+use super::{
+    category_names::MAX_CONCURRENT_READS,
+    order_contacts::{call_link, visible_contact},
+    order_values::form_of_sell_button,
+    parts::animal_card,
+};
 use crate::{
     merge,
-    order_inputs::{ORDER_INPUTS, PRICE},
     prelude::*,
     reply::{FROM_FIELD, FROM_TODAY},
 };
-
-/// The number of digits that a telephone number may have. E.164 allows at most 15.
-const TELEPHONE_DIGITS: std::ops::RangeInclusive<usize> = 6..=15;
-
-/// The characters that people write between the digits of a telephone number.
-const TELEPHONE_SEPARATORS: &str = " +-/().";
-
-/// The name of the input for the end of a reservation.
-const END: &str = "until";
 
 /// An order with its animal.
 pub(super) struct OrderRow {
@@ -34,7 +29,7 @@ pub(super) async fn load_rows(
     ids: impl Iterator<Item = OrderId>,
 ) -> Result<Vec<OrderRow>, StoreError> {
     let orders = load_orders(desk, ids).await?;
-    with_pets(desk, orders).await
+    pair_with_pets(desk, orders).await
 }
 
 /// Loads the orders with these ids. Skips ids that no order has.
@@ -52,7 +47,7 @@ pub(super) async fn load_orders(
 }
 
 /// Loads the animal of each order. The rows are in the order of `orders`.
-pub(super) async fn with_pets(
+pub(super) async fn pair_with_pets(
     desk: &Desk<'_>,
     orders: Vec<Order>,
 ) -> Result<Vec<OrderRow>, StoreError> {
@@ -64,81 +59,6 @@ pub(super) async fn with_pets(
         .buffered(MAX_CONCURRENT_READS)
         .try_collect()
         .await
-}
-
-/// Returns the contact of an order; `None` if it has none, or if the member may not see contacts.
-pub(super) fn contact<'o>(desk: &Desk<'_>, order: &'o Order) -> Option<&'o str> {
-    if !desk.may_write() {
-        return None;
-    }
-    order.contact.as_ref().map(Contact::as_str)
-}
-
-/// Returns the contact of the open order of an animal.
-///
-/// Returns `None` if that order is not among `orders`, if it has no contact, or if the member may
-/// not see contacts.
-pub(super) fn contact_for<'o>(
-    desk: &Desk<'_>,
-    orders: &'o [Order],
-    pet: &StorePet,
-) -> Option<&'o str> {
-    let open_order = orders.iter().find(|order| Some(order.id) == pet.order_id)?;
-    contact(desk, open_order)
-}
-
-/// Returns the first telephone number in a contact, in the format of a `tel:` link: `+4930123456` for
-/// `Ana, +49 (0)30 123-456`.
-fn telephone(contact: &str) -> Option<String> {
-    let is_in_number =
-        |character: char| character.is_ascii_digit() || TELEPHONE_SEPARATORS.contains(character);
-    contact
-        .split(|character| !is_in_number(character))
-        .find_map(|candidate| dialled_number(candidate.trim()))
-}
-
-/// Removes the separators from a run of digits and separators, such as `+49 (0)30 123-456`.
-///
-/// Returns `None` if the run is not a telephone number, because it looks like a date, or has too few
-/// or too many digits.
-fn dialled_number(candidate: &str) -> Option<String> {
-    if is_date(candidate) {
-        return None;
-    }
-    let is_international = candidate.starts_with('+');
-    let dialled_text = if is_international {
-        // "+49 (0)30" has a zero that is dialled only within the country.
-        candidate.replacen("(0)", "", 1)
-    } else {
-        candidate.to_owned()
-    };
-    let digits: String = dialled_text.chars().filter(char::is_ascii_digit).collect();
-    if !TELEPHONE_DIGITS.contains(&digits.len()) {
-        return None;
-    }
-    if is_international {
-        Some(format!("+{digits}"))
-    } else {
-        Some(digits)
-    }
-}
-
-/// Whether a run of digits and separators looks like a date, such as `24.12.2026` or `2026-12-24`.
-fn is_date(candidate: &str) -> bool {
-    let lengths: Vec<usize> = candidate
-        .split(['.', '/', '-'])
-        .map(|part| part.trim().len())
-        .collect();
-    matches!(lengths[..], [1..=2, 1..=2, 2 | 4] | [4, 1..=2, 1..=2])
-}
-
-/// Renders a link that dials the telephone number in a contact, or nothing if there is none.
-pub(super) fn call_link(contact: &str) -> Markup {
-    html! {
-        @if let Some(telephone) = telephone(contact) {
-            " " a.no-print href={ "tel:" (telephone) } { (texts().call) }
-        }
-    }
 }
 
 /// Returns a text with the total price of the sales and the total price of the reservations.
@@ -154,29 +74,29 @@ pub(super) fn price_totals<'o>(
     totals.join(" · ")
 }
 
-/// Returns a text with the total price of the orders in a status; `None` if none of them has a
-/// price.
+/// Returns a text with the total price of the orders in a status. Returns `None` if none of them
+/// has a price.
 fn price_total<'o>(
     desk: &Desk<'_>,
     orders: impl Iterator<Item = &'o Order>,
     status: OrderStatus,
 ) -> Option<String> {
-    let mut count = 0;
+    let mut priced_count = 0;
     let mut ten_thousandths = 0_i64;
     for order in orders {
         if order.status == status
             && let Some(price) = &order.price
         {
-            count += 1;
+            priced_count += 1;
             ten_thousandths = ten_thousandths.saturating_add(price.ten_thousandths());
         }
     }
-    if count == 0 {
+    if priced_count == 0 {
         return None;
     }
 
     let sum_in_words = amount(&decimal_text(ten_thousandths), desk.currency());
-    Some(texts().sum_of(status, count, &sum_in_words))
+    Some(texts().sum_of(status, priced_count, &sum_in_words))
 }
 
 /// Returns a number of ten-thousandths as a decimal number without trailing zeros: `1.5` for
@@ -197,12 +117,14 @@ struct OptionalColumns {
 }
 
 /// Renders a table of orders with their animals.
-pub(super) fn table(desk: &Desk<'_>, fields: &FieldSet, rows: &[OrderRow]) -> Markup {
+pub(super) fn order_table(desk: &Desk<'_>, fields: &FieldSet, rows: &[OrderRow]) -> Markup {
     let has_reservations = rows
         .iter()
         .any(|row| row.order.status == OrderStatus::Reserved);
     let columns = OptionalColumns {
-        has_contacts: rows.iter().any(|row| contact(desk, &row.order).is_some()),
+        has_contacts: rows
+            .iter()
+            .any(|row| visible_contact(desk, &row.order).is_some()),
         has_buttons: desk.may_write() && has_reservations,
     };
     let headings = table_headings(rows, columns);
@@ -242,10 +164,10 @@ fn table_headings(rows: &[OrderRow], columns: OptionalColumns) -> Markup {
     }
 }
 
-/// Returns the heading of the date column, which depends on what the column has for these orders.
+/// Returns the heading of the date column of a table with these orders.
 ///
-/// The column has the time of a sale, the time at which another order was closed, or the end of an
-/// open reservation. The heading of a column with open and closed orders is only "Date".
+/// The column shows when an animal was sold, when another order was closed, or when an open
+/// reservation ends. The heading of a column with open and closed orders is only "Date".
 fn date_heading(orders: &[&Order]) -> &'static str {
     if orders
         .iter()
@@ -304,10 +226,11 @@ fn table_row(
     }
 }
 
-/// Renders the contact of an order with its call link, or nothing if [`contact`] returns `None`.
+/// Renders the contact of an order with its call link, or nothing if there is no
+/// [`visible_contact`].
 fn contact_markup(desk: &Desk<'_>, order: &Order) -> Markup {
     html! {
-        @if let Some(contact) = contact(desk, order) {
+        @if let Some(contact) = visible_contact(desk, order) {
             (markup::text(contact, SHORT_LENGTH)) (call_link(contact))
         }
     }
@@ -328,7 +251,7 @@ fn sell_button(desk: &Desk<'_>, OrderRow { order, pet }: &OrderRow) -> Markup {
     html! {
         form method="post" action={ "/orders/" (order.id) "/complete" } {
             (desk.idempotency_field(&format!("complete-{}", order.id)))
-            (merge::hidden_fields(&row_form(desk, order)))
+            (merge::hidden_fields(&form_of_sell_button(desk, order)))
             @if desk.visit.request.uri.path() == "/" {
                 input type="hidden" name=(FROM_FIELD) value=(FROM_TODAY);
             }
@@ -338,53 +261,4 @@ fn sell_button(desk: &Desk<'_>, OrderRow { order, pet }: &OrderRow) -> Markup {
             }
         }
     }
-}
-
-/// Returns the version and the status of an order, and its current values as its inputs show them.
-///
-/// The forms of the order carry these fields, so that a concurrent change can be detected.
-pub(super) fn form_of_order(desk: &Desk<'_>, order: &Order) -> Form {
-    let mut fields = vec![
-        ("version".to_owned(), order.version.to_string()),
-        ("status".to_owned(), order.status.as_str().to_owned()),
-    ];
-    for input in &ORDER_INPUTS {
-        if input.name != PRICE {
-            let value = input.stored_value(desk, order).unwrap_or_default();
-            fields.push((input.name.to_owned(), value.to_owned()));
-        }
-    }
-
-    let is_reserved = order.status == OrderStatus::Reserved;
-    // As in the forms, only an open or completed order has a price that can change.
-    if is_reserved || order.status == OrderStatus::Completed {
-        let price = order
-            .price
-            .as_ref()
-            .map(|price| numbers().plain(price.as_str()));
-        fields.push((PRICE.to_owned(), price.unwrap_or_default()));
-    }
-    if is_reserved {
-        let end_day = order
-            .expires_at
-            .map(|end| desk.visit.facts.day_of(end).to_string());
-        fields.push((END.to_owned(), end_day.unwrap_or_default()));
-    }
-    fields.into_iter().collect()
-}
-
-/// Returns the fields of [`form_of_order`] that the button in a table row carries.
-///
-/// The details and the end of the reservation are left out, so that a concurrent change of them
-/// does not prevent the sale.
-fn row_form(desk: &Desk<'_>, order: &Order) -> Form {
-    let mut left_out_names = vec![END];
-    for input in &ORDER_INPUTS {
-        if input.is_detail {
-            left_out_names.push(input.name);
-        }
-    }
-    let mut fields = form_of_order(desk, order).fields().to_vec();
-    fields.retain(|(name, _)| !left_out_names.contains(&name.as_str()));
-    fields.into_iter().collect()
 }

@@ -15,20 +15,21 @@ use petstore_domain::{
 use super::{
     category_names::{MAX_CONCURRENT_READS, largest_page_limit},
     exact_matches::find_exact_matches,
-    order_rows::{contact, load_orders},
+    order_contacts::visible_contact,
+    order_rows::load_orders,
     parts::constant_limit,
 };
 use crate::prelude::*;
 
-/// The maximum number of orders that one scan reads, beginning with the newest. The scans compare the
-/// text with the references and contacts of the orders, or with the names of their animals.
+/// The maximum number of orders that one scan reads, beginning with the newest. The scans compare
+/// the text with the references and contacts of the orders, or with the names of their animals.
 pub(super) const MAX_SCANNED: usize = 2_000;
 
 /// The maximum number of orders that a search returns.
 const MAX_RESULTS: usize = 100;
 
-/// How many trailing digits of a telephone number are compared. They are the same whether or not the
-/// number is written with its country code.
+/// How many trailing digits of a telephone number are compared. They are the same whether or not
+/// the number is written with its country code.
 const DISTINCTIVE_DIGITS: usize = 9;
 
 /// The maximum number of animals with a matching name whose orders are loaded.
@@ -53,14 +54,16 @@ impl OrderMatches {
         }
     }
 
-    /// Adds the matches of another search. The result is complete only if both are.
+    /// Adds the matches of another search. The matches are then complete only if both searches
+    /// were.
     fn merge(&mut self, other: Self) {
         self.orders.extend(other.orders);
         self.is_complete &= other.is_complete;
     }
 }
 
-/// Finds the orders that match a text, in this status, or in any status if it is `None`.
+/// Finds the orders that match a text. Only orders in this status are found, or if it is `None`,
+/// orders in any status.
 ///
 /// An order with the text as its id comes first, then the reservations from newest to oldest, and
 /// then the other orders from newest to oldest.
@@ -101,8 +104,10 @@ pub(super) async fn find(
     Ok(matches)
 }
 
-/// Finds the orders whose reference equals the text, but only the first page of them: the newest.
-/// Like the other searches, it finds only orders with the status of `query`.
+/// Finds the orders whose reference equals the text. Like the other searches, finds only orders
+/// with the status of `query`.
+///
+/// Returns only the first page of these orders, which are the newest.
 async fn find_by_reference(
     desk: &Desk<'_>,
     search_text: &str,
@@ -120,7 +125,8 @@ async fn find_by_reference(
     Ok(orders)
 }
 
-/// Finds the orders of animals with this id or unique value, or with a name that begins with the text.
+/// Finds the orders of animals with this id or unique value, or with a name that begins with the
+/// text.
 async fn find_by_animal(
     desk: &Desk<'_>,
     search_text: &str,
@@ -157,13 +163,14 @@ async fn find_by_pet_name(
     let pet_ids = pets.into_iter().map(|pet| pet.id).collect();
     let orders_of_pets = load_orders_of_pets(desk, pet_ids, query).await?;
     matches.orders.extend(orders_of_pets);
-    // The matches are complete if either the scan or the list of animals is.
-    matches.is_complete |= next_position.is_none();
+    // One complete search is enough: the scan of all orders, or the list of all matching animals.
+    let has_all_pets = next_position.is_none();
+    matches.is_complete = matches.is_complete || has_all_pets;
     Ok(matches)
 }
 
-/// Finds the orders whose animal has a name that begins with `name`, among the newest [`MAX_SCANNED`]
-/// orders in this status or in any.
+/// Finds the orders whose animal has a name that begins with `name`, among the newest
+/// [`MAX_SCANNED`] orders in this status or in any.
 async fn scan_pet_names(
     desk: &Desk<'_>,
     name: &NamePrefix,
@@ -237,24 +244,25 @@ async fn scan_orders(
     mut query: OrderQuery,
 ) -> Result<OrderMatches, StoreError> {
     query.limit = largest_page_limit();
-    let mut matching_orders = Vec::new();
+    let mut matches = OrderMatches::complete(Vec::new());
     let mut read_count = 0;
-    let mut has_more = true;
-    while has_more && read_count < MAX_SCANNED && matching_orders.len() < MAX_RESULTS {
+    loop {
         let (orders, next_position) = desk.store().list_orders(&query).await?;
         read_count += orders.len();
         for order in orders {
             if pattern.matches(desk, &order) {
-                matching_orders.push(order);
+                matches.orders.push(order);
             }
         }
+        if next_position.is_none() {
+            return Ok(matches);
+        }
+        if read_count >= MAX_SCANNED || matches.orders.len() >= MAX_RESULTS {
+            matches.is_complete = false;
+            return Ok(matches);
+        }
         query.after = next_position;
-        has_more = next_position.is_some();
     }
-    Ok(OrderMatches {
-        orders: matching_orders,
-        is_complete: !has_more,
-    })
 }
 
 /// A pattern that matches a part of a reference or of a contact.
@@ -296,7 +304,10 @@ impl PartialPattern {
         {
             return true;
         }
-        contact(desk, order).is_some_and(|contact| self.matches_contact(contact))
+        match visible_contact(desk, order) {
+            Some(contact) => self.matches_contact(contact),
+            None => false,
+        }
     }
 
     /// Whether a contact contains all words of the pattern, each in one of its spellings.

@@ -8,8 +8,11 @@ use petstore_domain::store_area::{
 use petstore_languages::look::{Animal, Drawings};
 
 use super::{
-    contract, order_forms,
-    order_rows::{OrderRow, call_link, form_of_order, load_orders, load_rows},
+    contract,
+    order_contacts::call_link,
+    order_forms::{self, RETURN_REASON},
+    order_rows::{OrderRow, load_orders, load_rows},
+    order_values::form_of_order,
     parts::{animal_card, live_content, missing_page},
     return_intake, values,
 };
@@ -24,27 +27,29 @@ use crate::{
 /// Handles `GET /orders/{id}`: renders the page of the order in the path, with the errors of a
 /// rejected form.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    let mut rows = load_rows(desk, desk.path_id(OrderId::new).into_iter()).await?;
+    let id_in_path = desk.path_id(OrderId::new);
+    let mut rows = load_rows(desk, id_in_path.into_iter()).await?;
     let Some(OrderRow { order, pet }) = rows.pop() else {
         return Ok(missing_page(texts().no_order));
     };
-    let animal = match &pet {
-        Some(pet) => Some(animal_section(desk, pet).await?),
-        None => None,
+    let animal_section = if let Some(pet) = &pet {
+        load_animal_section(desk, pet).await?
+    } else {
+        html! {}
     };
-    let contract = contract::load(desk, &order).await?;
+    let contract = contract::load_for_order(desk, &order).await?;
     let fields = desk.store().fields().await?;
     let title = texts().title_of_order(order.id.get());
     let content = html! {
         div.head {
-            h1 { (contract::title(&order, contract.as_ref())) }
+            h1 { (contract::show_title(&order, contract.as_ref())) }
             (markup::order_badge(&order, desk.visit.now))
             button type="button" data-print { (texts().print) }
         }
         div.columns {
             section.card {
                 h2 { (texts().animal) }
-                @if let Some(animal) = animal { (animal) }
+                (animal_section)
             }
             section.card #order {
                 h2 { (texts().order) }
@@ -52,7 +57,7 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
                 (order_forms::show(desk, &order, pet.as_ref(), &fields, errors))
             }
         }
-        (contract::printed_part(desk, contract.as_ref(), &order, pet.as_ref()))
+        (contract::show_printed_part(desk, contract.as_ref(), &order, pet.as_ref()))
     };
     let page = Page::new(title, live_content(errors, &content))
         .following(Follows::Pet(order.pet_id.get()))
@@ -61,8 +66,8 @@ pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
 }
 
 /// Renders the animal of an order, with the unique values that identify it, such as its microchip
-/// number.
-async fn animal_section(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, ApiError> {
+/// number. Loads what the rendering needs.
+async fn load_animal_section(desk: &Desk<'_>, pet: &StorePet) -> Result<Markup, ApiError> {
     let categories = desk.load_categories([pet.category_id].into()).await?;
     let fields = desk.store().fields().await?;
     let animal = Animal::whole(pet, &fields);
@@ -116,10 +121,14 @@ pub(super) fn details(desk: &Desk<'_>, order: &Order) -> Markup {
     }
 }
 
-/// Returns the CSS class of an input on the page. It hides the note on the printed page, because the
-/// customer gets the printout, and the note is only for the staff.
+/// Returns the CSS class of a value of the order. It hides the note on the printed page, because
+/// the customer gets the printout, and the note is only for the staff.
 fn print_class(input: &OrderInput) -> Option<&'static str> {
-    (input.name == order_inputs::NOTE).then_some("no-print")
+    if input.name == order_inputs::NOTE {
+        Some("no-print")
+    } else {
+        None
+    }
 }
 
 /// Renders a time of an order with its label, or nothing if the time is absent.
@@ -148,9 +157,9 @@ fn parse_patch(
         |name| merge::differs(form, current_form, name),
         errors,
     );
-    if merge::differs(form, current_form, "until") {
+    if merge::differs(form, current_form, forms::RESERVATION_END) {
         let end = forms::parse_reservation_end(form, &desk.visit);
-        patch.expires_at = errors.ok_or_add("until", end);
+        patch.expires_at = errors.ok_or_add(forms::RESERVATION_END, end);
     }
     patch
 }
@@ -176,8 +185,9 @@ enum OrderAction<'a> {
 ///
 /// Nothing is changed if the order is no longer what the page showed.
 async fn act_on_order(desk: &Desk<'_>, action: OrderAction<'_>) -> Result<Reply, ApiError> {
-    let ids = desk.path_id(OrderId::new).into_iter();
-    let Some(order) = load_orders(desk, ids).await?.pop() else {
+    let id_in_path = desk.path_id(OrderId::new);
+    let mut orders = load_orders(desk, id_in_path.into_iter()).await?;
+    let Some(order) = orders.pop() else {
         return Ok(missing_page(texts().no_order));
     };
     let current_form = form_of_order(desk, &order);
@@ -208,17 +218,18 @@ async fn act_on_order(desk: &Desk<'_>, action: OrderAction<'_>) -> Result<Reply,
         Ok(flash) => Ok(Reply::Redirect(next_path(desk, &order), Some(flash))),
         Err(_) if is_outdated => show(desk, &change_messages).await,
         Err(failure) => {
-            let message = failure.message + &other_order_hint(desk, &order).await?;
+            let hint = load_other_order_hint(desk, &order).await?;
+            let message = failure.message + &hint;
             show(desk, &Errors::from_text(&message)).await
         }
     }
 }
 
 /// Returns the commands of an action, which follow the patch of the order. `price` is the submitted
-/// price.
+/// price. Adds an error if the reason of a return is invalid.
 ///
-/// They need no preconditions of their own, because the patch checks them in the same transaction.
-/// Adds an error if the reason of a return is invalid.
+/// The commands need no preconditions of their own, because the patch checks the preconditions of
+/// the form in the same transaction.
 fn commands_of_action(
     desk: &Desk<'_>,
     order: &Order,
@@ -258,11 +269,11 @@ fn return_commands(
     fields: &FieldSet,
     errors: &mut Errors,
 ) -> Vec<Command> {
-    let typed_reason = desk.visit.form.get("reason");
+    let typed_reason = desk.visit.form.get(RETURN_REASON);
     let reason = forms::parse_optional_text(typed_reason, texts().reason_label);
     let mut commands = vec![Command::ReturnOrder {
         id: order.id,
-        reason: errors.ok_or_add("reason", reason).flatten(),
+        reason: errors.ok_or_add(RETURN_REASON, reason).flatten(),
         preconditions: Preconditions::default(),
     }];
     if return_intake::is_checked(&desk.visit.form) {
@@ -274,7 +285,8 @@ fn return_commands(
 /// Returns the messages about concurrent changes that prevent the action.
 ///
 /// The member decided on an action such as a sale because of all that the page showed, so every
-/// concurrent change is reported. If the member only saved values, only conflicting changes are.
+/// concurrent change is reported. If the member only saves values, only conflicting changes are
+/// reported.
 fn concurrent_change_messages(
     desk: &Desk<'_>,
     merged_form: &MergedForm,
@@ -298,8 +310,8 @@ fn next_path(desk: &Desk<'_>, order: &Order) -> String {
     format!("/animals/{}", order.pet_id.get())
 }
 
-/// Returns the hint that another order holds the animal; empty if none does.
-async fn other_order_hint(desk: &Desk<'_>, order: &Order) -> Result<String, ApiError> {
+/// Returns the hint that another order holds the animal. It is empty if no other order does.
+async fn load_other_order_hint(desk: &Desk<'_>, order: &Order) -> Result<String, ApiError> {
     let pet = desk.store().get_store_pet(order.pet_id).await?;
     Ok(match pet.and_then(|pet| pet.order_id) {
         Some(holding_id) if holding_id != order.id => texts().animal_is_reserved(holding_id.get()),

@@ -11,7 +11,8 @@ use crate::prelude::*;
 /// The other pictures load lazily.
 const EAGER_PICTURES: usize = 8;
 
-/// The CSS class of a button that is neither the main button of its form nor a dangerous one.
+/// The CSS class of a button that is neither the main button of its form nor a dangerous one. It is
+/// empty, because such a button has the default style.
 pub(super) const PLAIN_BUTTON: &str = "";
 
 /// Returns the 404 page for something that does not exist, with a message that says what.
@@ -28,8 +29,8 @@ pub(super) fn missing_page(message: &str) -> Reply {
 
 /// Renders a summary of the errors, followed by content that the script keeps up to date.
 ///
-/// When something changes, the script replaces the content as a whole, so that no part of it
-/// contradicts another.
+/// When something changes, the script replaces all of the content at once. If it replaced only a
+/// part, the part could contradict the rest. The id of the content is `now`.
 pub(super) fn live_content(errors: &Errors, content: &Markup) -> Markup {
     html! {
         (errors.summary())
@@ -61,9 +62,10 @@ pub(super) fn today(desk: &Desk<'_>) -> Date {
     desk.visit.facts.day_of(desk.visit.now)
 }
 
-/// Renders an animal as a row of a list.
+/// Renders an animal as a card for a row of a list.
 ///
-/// `category` is the label of its category, or empty if the list does not show categories.
+/// `category` is the label of its category, or empty if the list does not show categories. The card
+/// shows it as its second line, and draws an animal without a photo according to it.
 /// `row_index` is the zero-based position of the row in the list.
 pub(super) fn animal_card(
     desk: &Desk<'_>,
@@ -85,8 +87,8 @@ pub(super) fn animal_card(
     card.show(&ROW, drawings, row_index, EAGER_PICTURES)
 }
 
-/// Returns a path with a query string of the given parameters. Parameters with an empty value are left
-/// out.
+/// Returns a path with a query string of the given parameters. Parameters with an empty value are
+/// left out.
 ///
 /// `link("/orders", &[("q", "Rex"), ("status", "")])` is `/orders?q=Rex`.
 pub(super) fn link(path: &str, parameters: &[(&str, &str)]) -> String {
@@ -101,7 +103,7 @@ pub(super) fn link(path: &str, parameters: &[(&str, &str)]) -> String {
 }
 
 /// Renders the pagination links below a list. There is a link to the first page if this is a later
-/// one, and to the next page if there is one.
+/// one, and to the next page if there is one. In print, a text says that more pages follow.
 pub(super) fn page_links(first: Option<&str>, next: Option<&str>) -> Markup {
     html! {
         @if next.is_some() { p.print { (texts().more_follow) } }

@@ -11,7 +11,7 @@ use petstore_formats::{
 use petstore_languages::quoted;
 
 use super::{
-    animal_fields::LISTED,
+    animal_fields::{CATEGORY_INPUT, LISTED, NAME_INPUT, STATUS_INPUT},
     category_choice::Species,
     cells,
     column_meanings::ColumnMeanings,
@@ -40,8 +40,8 @@ pub(super) struct PetTable {
     /// Whether the first line looks like headings, although it is read as an animal.
     pub(super) may_have_headings: bool,
     pub(super) separator: Separator,
-    /// The titles above the headings, such as the name of the sheet, each in quotes. The member sees
-    /// that they are not read as animals.
+    /// The titles above the headings, such as the name of the sheet, each in quotes. The member
+    /// sees that they are not read as animals.
     pub(super) titles: String,
     /// The first [`MAX_ANIMALS`] lines with animals.
     pub(super) lines: Vec<Line>,
@@ -74,26 +74,26 @@ pub(super) struct PastedPet {
     pub(super) is_birth_estimated: bool,
 }
 
+/// A column with its field.
+struct TypedColumn<'c> {
+    column: &'c Column,
+    /// The field whose values the column contains; `None` if the column is left out, or if it is
+    /// for another property of the animal, such as its name.
+    field: Option<&'c FieldDefinition>,
+}
+
 impl PetTable {
-    /// Returns the headings of the columns that have content but are left out, each in quotes:
+    /// Returns the headings of the columns whose content is left out, each in quotes:
     /// `"Owner", "Notes"`.
     pub(super) fn left_out_headings(&self) -> String {
         let mut headings = Vec::new();
         for column in &self.columns {
-            if column.input.is_empty() && !column.is_empty {
+            if column.loses_content() {
                 headings.push(quoted(&column.heading));
             }
         }
         headings.join(", ")
     }
-}
-
-/// A column with its field.
-struct TypedColumn<'c> {
-    column: &'c Column,
-    /// The field whose values the column contains; `None` if the column is left out, or if it is for
-    /// another property of the animal, such as its name.
-    field: Option<&'c FieldDefinition>,
 }
 
 /// Reads pasted lines as a table of animals.
@@ -146,7 +146,7 @@ fn find_field<'f>(column: &Column, fields: &'f FieldSet) -> Option<&'f FieldDefi
     fields
         .all()
         .iter()
-        .find(|field| values::input_of(field) == column.input)
+        .find(|field| values::input_name_of(field) == column.meaning)
 }
 
 /// Reads a row as an animal, or collects all error messages about the row.
@@ -192,15 +192,15 @@ fn form_from_cells(
     let estimate_input = birth_estimate_input();
     let has_estimate_column = columns
         .iter()
-        .any(|TypedColumn { column, .. }| column.input == estimate_input);
+        .any(|TypedColumn { column, .. }| column.meaning == estimate_input);
     let mut inputs = Vec::new();
     for (TypedColumn { column, field }, cell) in columns.iter().zip(&row.cells) {
-        if column.input.is_empty() {
+        if column.is_left_out() {
             continue;
         }
         let value = read_cell(*field, cell, reader);
         if let Some(value) = ok_or_add_labelled(value, &column.label, errors) {
-            inputs.push((column.input.clone(), value));
+            inputs.push((column.meaning.clone(), value));
         }
         let is_estimated =
             field.is_some_and(|field| reader.values.cells.is_estimated_birth(field, cell));
@@ -255,17 +255,18 @@ fn read_pet(
     reader: LineReader<'_>,
     errors: &mut Errors,
 ) -> Option<PastedPet> {
-    let name = ok_or_add_labelled(forms::parse_name(form.get("name")), texts().name, errors);
+    let parsed_name = forms::parse_name(form.get(NAME_INPUT));
+    let name = ok_or_add_labelled(parsed_name, texts().name, errors);
     let category_name = match species {
         Some(species) => &species.label,
-        None => form.get("category"),
+        None => form.get(CATEGORY_INPUT),
     };
     let found_category = match category_name {
         "" => Err(texts().species_or_category.to_owned()),
         category_name => forms::find_category(category_name, reader.categories),
     };
     let category_id = ok_or_add_labelled(found_category, texts().category, errors);
-    let status = match form.get("status") {
+    let status = match form.get(STATUS_INPUT) {
         "" => Some(PetStatus::default()),
         status => ok_or_add_labelled(forms::parse_status(status), texts().status_label, errors),
     };

@@ -7,6 +7,7 @@ use petstore_domain::store_area::FieldSet;
 use petstore_formats::files::TableRow;
 
 use super::{
+    animal_fields::{CATEGORY_INPUT, NAME_INPUT},
     column_meanings::{ColumnMeanings, DEFAULT_COLUMNS, column_choices},
     pasted_text::{HEADINGS_INPUT, PastedText, WITH_HEADINGS},
     values,
@@ -24,16 +25,28 @@ const MIN_KNOWN_HEADINGS: usize = 2;
 /// A column of a pasted table.
 pub(super) struct Column {
     /// The name of the input that chooses the meaning of the column.
-    pub(super) id: String,
+    pub(super) choice_input: String,
     /// The heading of the column, or its number.
     pub(super) heading: String,
-    /// The meaning of the column: the name of the input for its cells in the form of an animal, such
-    /// as `category`. Empty if the column is left out.
-    pub(super) input: String,
-    /// The label of that input.
+    /// The meaning of the column: the name of the input for its cells in the form of an animal,
+    /// such as `category`. Empty if the column is left out.
+    pub(super) meaning: String,
+    /// The label of the meaning; empty if the column is left out.
     pub(super) label: String,
-    /// Whether the column has no heading and no cell with content.
-    pub(super) is_empty: bool,
+    /// Whether the column has a heading, or a cell with content.
+    pub(super) has_content: bool,
+}
+
+impl Column {
+    /// Whether the animals get no value from the column.
+    pub(super) fn is_left_out(&self) -> bool {
+        self.meaning.is_empty()
+    }
+
+    /// Whether the column is left out although it has content.
+    pub(super) fn loses_content(&self) -> bool {
+        self.is_left_out() && self.has_content
+    }
 }
 
 /// The rows of a pasted table, split into the optional headings and the animals.
@@ -44,7 +57,7 @@ pub(super) struct Sheet<'t> {
 }
 
 impl<'t> Sheet<'t> {
-    /// Splits the rows of a pasted text into headings and animals.
+    /// Splits the rows of a pasted text into the optional headings and the rows of animals.
     ///
     /// The form can say whether the first row has headings. If it does not, the row counts as
     /// headings if at least [`MIN_KNOWN_HEADINGS`] of its cells are known headings.
@@ -84,12 +97,13 @@ impl<'t> Sheet<'t> {
 
     /// Guesses the meaning of a column from its heading, or without headings, from its position.
     ///
-    /// Returns the name of an input, as in [`Column::input`]; `None` if the meaning is unknown.
+    /// Returns the name of an input, as in [`Column::meaning`]. Returns `None` if the meaning is
+    /// unknown.
     ///
     /// # Errors
     ///
     /// Returns the names of both inputs if the heading is ambiguous.
-    fn guess_input(
+    fn guess_meaning(
         self,
         index: usize,
         meanings: &ColumnMeanings<'_>,
@@ -99,8 +113,10 @@ impl<'t> Sheet<'t> {
                 .get(index)
                 .map(|(name, _)| (*name).to_owned()));
         };
-        let meaning = meanings.meaning(&headings.cells[index])?;
-        Ok(meaning.or_else(|| self.guess_birth_from_ages(headings, index, meanings)))
+        if let Some(meaning) = meanings.find_meaning(&headings.cells[index])? {
+            return Ok(Some(meaning));
+        }
+        Ok(self.guess_birth_from_ages(headings, index, meanings))
     }
 
     /// Returns the name of the input for the day of birth if the column contains ages, from which
@@ -115,19 +131,20 @@ impl<'t> Sheet<'t> {
     ) -> Option<String> {
         let cells = self.pet_rows.iter().filter_map(|row| row.cells.get(index));
         let birth_input = meanings.birth_input_for_ages(&headings.cells[index], cells)?;
-        let has_birth_column = headings.cells.iter().any(
-            |heading| matches!(meanings.meaning(heading), Ok(Some(input)) if input == birth_input),
-        );
-        if has_birth_column {
-            return None;
+        for heading in &headings.cells {
+            if let Ok(Some(meaning)) = meanings.find_meaning(heading)
+                && meaning == birth_input
+            {
+                return None;
+            }
         }
         Some(birth_input)
     }
 
     /// Whether the first row looks like headings, although it is read as an animal.
     ///
-    /// Its cells are then different texts without digits, and some column below it has digits in
-    /// every row.
+    /// Its cells are then different texts without digits, and in some column, all cells below it
+    /// contain digits. A row that is too short for the column has no cell there.
     pub(super) fn looks_like_headings(self) -> bool {
         let Some((first_row, next_rows)) = self.pet_rows.split_first() else {
             return false;
@@ -141,17 +158,19 @@ impl<'t> Sheet<'t> {
                 return false;
             }
         }
-        let mut column_indices = 0..first_row.cells.len();
-        column_indices.any(|index| {
-            let mut cells = next_rows.iter().filter_map(|row| row.cells.get(index));
-            cells.all(|cell| contains_digit(cell))
-        })
+        for index in 0..first_row.cells.len() {
+            let mut cells_below = next_rows.iter().filter_map(|row| row.cells.get(index));
+            if cells_below.all(|cell| contains_digit(cell)) {
+                return true;
+            }
+        }
+        false
     }
 
-    /// Whether the cells of all animals in the column at this index are empty.
-    fn has_no_content(self, index: usize) -> bool {
-        let mut rows = self.pet_rows.iter();
-        rows.all(|row| row.cells.get(index).is_none_or(String::is_empty))
+    /// Whether an animal has content in the column at this index.
+    fn has_content(self, index: usize) -> bool {
+        let mut cells = self.pet_rows.iter().filter_map(|row| row.cells.get(index));
+        cells.any(|cell| !cell.is_empty())
     }
 }
 
@@ -177,8 +196,9 @@ fn has_headings(first_row: &TableRow, form: &Form, meanings: &ColumnMeanings<'_>
 /// Returns the columns of a table with their meanings.
 ///
 /// The meaning of a column is the one that the form selects, or else the one that
-/// [`Sheet::guess_input`] returns. Adds an error for the input of a column if its heading is
-/// ambiguous, if the form selects the same meaning twice, or if no column has a required meaning.
+/// [`Sheet::guess_meaning`] returns. Adds an error for the choice of a meaning if the heading of
+/// the column is ambiguous, if the form selects the same meaning twice, or if no column has a
+/// required meaning.
 pub(super) fn read_columns(
     form: &Form,
     sheet: Sheet<'_>,
@@ -190,24 +210,23 @@ pub(super) fn read_columns(
     let mut columns: Vec<Column> = Vec::new();
     for index in 0..sheet.column_count() {
         let mut column = column_without_meaning(sheet, index);
-        let chosen_input = form.all(&column.id).next();
-        let guessed_input = match chosen_input {
-            Some(_) => None,
+        let chosen_meaning = form.all(&column.choice_input).next();
+        let is_chosen = chosen_meaning.is_some();
+        let meaning = match chosen_meaning {
+            Some(meaning) => Some(meaning.to_owned()),
             None => guess_or_report(sheet, index, meanings, &choices, errors),
         };
-        let input = chosen_input.or(guessed_input.as_deref());
         let choice = choices
             .iter()
-            .find(|(name, _)| Some(name.as_str()) == input);
+            .find(|(name, _)| Some(name) == meaning.as_ref());
         if let Some((name, label)) = choice {
-            // A second column with the same meaning is left out. If the member chose it, that is an
-            // error.
-            let is_duplicate = has_column_for(&columns, name);
-            if !is_duplicate {
-                column.input.clone_from(name);
+            if !has_column_for(&columns, name) {
+                column.meaning.clone_from(name);
                 column.label.clone_from(label);
-            } else if chosen_input.is_some() {
-                errors.add(column.id.clone(), texts().chosen_twice(label));
+            } else if is_chosen {
+                // A second column with a meaning is left out. It is an error only if the member
+                // chose the meaning.
+                errors.add(column.choice_input.clone(), texts().chosen_twice(label));
             }
         }
         columns.push(column);
@@ -220,21 +239,21 @@ pub(super) fn read_columns(
 fn column_without_meaning(sheet: Sheet<'_>, index: usize) -> Column {
     let heading = sheet.heading(index);
     Column {
-        id: column_id(index),
+        choice_input: choice_input_of(index),
         heading: wording::heading(index, heading),
-        input: String::new(),
+        meaning: String::new(),
         label: String::new(),
-        is_empty: heading.is_empty() && sheet.has_no_content(index),
+        has_content: !heading.is_empty() || sheet.has_content(index),
     }
 }
 
 /// Returns the name of the input that chooses the meaning of the column at this index.
-fn column_id(index: usize) -> String {
+fn choice_input_of(index: usize) -> String {
     format!("{COLUMN_INPUT_PREFIX}{}", index + 1)
 }
 
-/// Returns the meaning that [`Sheet::guess_input`] guesses for a column. If the heading is
-/// ambiguous, adds an error and returns `None`.
+/// Returns the meaning that [`Sheet::guess_meaning`] guesses for a column. Returns `None` without a
+/// guess, and also if the heading is ambiguous, which adds an error.
 fn guess_or_report(
     sheet: Sheet<'_>,
     index: usize,
@@ -242,33 +261,37 @@ fn guess_or_report(
     choices: &[(String, String)],
     errors: &mut Errors,
 ) -> Option<String> {
-    match sheet.guess_input(index, meanings) {
-        Ok(input) => input,
-        Err(inputs) => {
-            let message = ambiguous_heading_message(sheet.heading(index), &inputs, choices);
-            errors.add(column_id(index), message);
+    match sheet.guess_meaning(index, meanings) {
+        Ok(meaning) => meaning,
+        Err(both_meanings) => {
+            let heading = sheet.heading(index);
+            let message = ambiguous_heading_message(heading, &both_meanings, choices);
+            errors.add(choice_input_of(index), message);
             None
         }
     }
 }
 
 /// Returns the message that a heading is ambiguous, with the labels of both possible meanings.
-/// `choices` are pairs of an input and its label.
+///
+/// `inputs` are the names of the inputs that the heading can mean. `choices` are pairs of the name
+/// of an input and its label.
 fn ambiguous_heading_message(
     heading: &str,
     inputs: &[String; 2],
     choices: &[(String, String)],
 ) -> String {
     let [first_input, second_input] = inputs;
-    let mut first_meaning = label_of_input(first_input, choices).to_owned();
-    let mut second_meaning = label_of_input(second_input, choices).to_owned();
-    if first_meaning == second_meaning {
-        // The names of the inputs tell apart two fields with the same label.
-        first_meaning = format!("{first_meaning} ({first_input})");
-        second_meaning = format!("{second_meaning} ({second_input})");
-    }
+    let first_label = label_of_input(first_input, choices);
+    let second_label = label_of_input(second_input, choices);
     let readable_heading = markup::readable(heading, SHORT_LENGTH);
-    texts().column_ambiguous(&readable_heading, &first_meaning, &second_meaning)
+    if first_label != second_label {
+        return texts().column_ambiguous(&readable_heading, first_label, second_label);
+    }
+    // The names of the inputs tell apart two fields with the same label.
+    let first_text = format!("{first_label} ({first_input})");
+    let second_text = format!("{second_label} ({second_input})");
+    texts().column_ambiguous(&readable_heading, &first_text, &second_text)
 }
 
 /// Returns the label of an input among `choices`, or its name if it is not among them.
@@ -282,29 +305,27 @@ fn label_of_input<'c>(input: &'c str, choices: &'c [(String, String)]) -> &'c st
 /// Adds an error for each required meaning that no column has. The name is required, and either the
 /// category or the species.
 ///
-/// The error belongs to the first column without a meaning, because that is probably the missing one.
+/// The member probably has to choose the meaning of a column with content that is left out. The
+/// error belongs to the first of these columns, or else to the first column.
 fn report_missing_columns(columns: &[Column], fields: &FieldSet, errors: &mut Errors) {
-    let column_without_meaning = columns
-        .iter()
-        .find(|column| column.input.is_empty() && !column.is_empty);
-    let column_id = match column_without_meaning {
-        Some(column) => column.id.clone(),
-        None => column_id(0),
+    let choice_input = match columns.iter().find(|column| column.loses_content()) {
+        Some(column) => column.choice_input.clone(),
+        None => choice_input_of(0),
     };
 
-    if !has_column_for(columns, "name") {
-        errors.add(column_id.clone(), texts().column_missing(texts().name));
+    if !has_column_for(columns, NAME_INPUT) {
+        errors.add(choice_input.clone(), texts().column_missing(texts().name));
     }
     let has_species = match fields.find("species") {
-        Some(field) => has_column_for(columns, &values::input_of(field)),
+        Some(field) => has_column_for(columns, &values::input_name_of(field)),
         None => false,
     };
-    if !has_species && !has_column_for(columns, "category") {
-        errors.add(column_id, texts().column_missing(texts().category));
+    if !has_species && !has_column_for(columns, CATEGORY_INPUT) {
+        errors.add(choice_input, texts().column_missing(texts().category));
     }
 }
 
-/// Whether a column has this meaning. `input` is the name of an input, as in [`Column::input`].
-fn has_column_for(columns: &[Column], input: &str) -> bool {
-    columns.iter().any(|column| column.input == input)
+/// Whether a column has this meaning, which is the name of an input: see [`Column::meaning`].
+fn has_column_for(columns: &[Column], meaning: &str) -> bool {
+    columns.iter().any(|column| column.meaning == meaning)
 }

@@ -156,8 +156,8 @@ async fn reject_unused_categories(
     }
     let mut unused_ids = HashSet::new();
     for id in ids {
-        let is_named = categories.iter().any(|category| category.id == id);
-        if !is_named && !desk.is_category_number_used(id).await? {
+        let is_known = categories.iter().any(|category| category.id == id);
+        if !is_known && !desk.is_category_number_used(id).await? {
             unused_ids.insert(id);
         }
     }

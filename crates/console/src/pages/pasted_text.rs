@@ -56,6 +56,7 @@ impl PastedText {
     pub(super) async fn read(desk: &Desk<'_>, form: &Form) -> Result<Self, ApiError> {
         let text: Arc<str> = form.raw(LINES_INPUT).into();
         let shared_text = Arc::clone(&text);
+        // Without a valid choice, the separator is detected.
         let chosen_separator = form.raw(SEPARATOR_INPUT).parse().ok();
         let fields = desk.store().fields().await?;
         let has_no_headings = form.raw(HEADINGS_INPUT) == NO_HEADINGS;
@@ -70,8 +71,10 @@ impl PastedText {
         Ok(Self { text, table })
     }
 
-    /// Returns the first rows, up to the limit, including the headings if the text has any. Like the
-    /// methods below, returns a default if the text cannot be read: see [`Self::problem`].
+    /// Returns the first rows, up to the limit. They include the headings if the text has any.
+    ///
+    /// If the text cannot be read, this and the other methods return a default, and
+    /// [`Self::problem`] says why.
     pub(super) fn rows(&self) -> &[TableRow] {
         match &self.table {
             Ok(table) => &table.rows,
@@ -108,8 +111,8 @@ impl PastedText {
         self.rows().iter().flat_map(|row| &row.cells)
     }
 
-    /// Returns the message that explains why the text cannot be read: it is empty, or a quote is not
-    /// closed. `None` if it can be read.
+    /// Returns the message that explains why the text cannot be read: the text is empty, or a quote
+    /// in it is not closed. Returns `None` if the text can be read.
     pub(super) fn problem(&self) -> Option<String> {
         match &self.table {
             Ok(table) if table.rows.is_empty() => Some(texts().nothing_pasted.to_owned()),
@@ -123,7 +126,7 @@ impl PastedText {
     /// Returns the text for the next form; empty if no lines are left.
     ///
     /// The text has the lines after the first [`MAX_ANIMALS`] of `pet_rows`. If the pasted text has
-    /// headings, the titles and headings precede these lines.
+    /// headings, the headings and the [`titles`](Self::titles) above them precede these lines.
     pub(super) fn text_after_first_lines(
         &self,
         has_headings: bool,
@@ -132,6 +135,7 @@ impl PastedText {
         let Some(next_row) = pet_rows.get(MAX_ANIMALS) else {
             return String::new();
         };
+        // `start` is the offset of a row in the text, in bytes.
         let next_lines = self.text[next_row.start..].trim_matches(LINE_END);
         if has_headings && let Some(first_row) = pet_rows.first() {
             let heading_lines = self.text[..first_row.start].trim_matches(LINE_END);

@@ -11,12 +11,11 @@ use crate::prelude::*;
 /// How many of the newest orders of a sold animal are searched for the sale.
 const MAX_ORDERS_OF_SOLD_PET: i64 = 20;
 
-/// Returns the order that holds the animal now, which is its reservation, or the sale of a sold
-/// animal.
+/// Loads the order that holds the animal now: its reservation, or the sale of a sold animal.
 ///
 /// Returns `None` if the animal is available, or if the sale is not among its newest
 /// [`MAX_ORDERS_OF_SOLD_PET`] orders.
-pub(super) async fn holding_order(
+pub(super) async fn load_holding_order(
     desk: &Desk<'_>,
     pet: &StorePet,
 ) -> Result<Option<Order>, StoreError> {
@@ -26,21 +25,21 @@ pub(super) async fn holding_order(
     if pet.status != PetStatus::Sold {
         return Ok(None);
     }
-    let orders = newest_orders(desk, pet, MAX_ORDERS_OF_SOLD_PET).await?;
+    let orders = load_newest_orders(desk, pet, MAX_ORDERS_OF_SOLD_PET).await?;
     Ok(orders.into_iter().find(|order| order.holds))
 }
 
-/// Returns the newest order of the animal, in whatever status.
-pub(super) async fn newest_order(
+/// Loads the newest order of the animal, in whatever status.
+pub(super) async fn load_newest_order(
     desk: &Desk<'_>,
     pet: &StorePet,
 ) -> Result<Option<Order>, StoreError> {
-    let orders = newest_orders(desk, pet, 1).await?;
+    let orders = load_newest_orders(desk, pet, 1).await?;
     Ok(orders.into_iter().next())
 }
 
-/// Returns at most `max_count` orders of the animal, the newest first.
-async fn newest_orders(
+/// Loads at most `max_count` orders of the animal, the newest first.
+async fn load_newest_orders(
     desk: &Desk<'_>,
     pet: &StorePet,
     max_count: i64,

@@ -14,7 +14,7 @@ use super::{
     commands::CommandFailure,
     parts::missing_page,
     photo_uploads::{UploadError, UploadProblem},
-    photos::{self, alt_input, focus_input},
+    photos::{self, alt_input_name, focus_input_name},
 };
 use crate::{
     ask::Question,
@@ -50,6 +50,21 @@ enum MoveTarget {
     /// This position, from 0. The script sends it after the photo was dragged.
     Position(usize),
 }
+
+/// The commands for the photos of one animal.
+///
+/// Only the first command with preconditions checks that nobody else has changed the animal since
+/// the page was rendered. Each command changes the version, so the same check would fail for the
+/// next one.
+struct PhotoCommands {
+    pet: PetId,
+    /// The preconditions of the form; `None` once a command has taken them.
+    form_preconditions: Option<Preconditions>,
+    commands: Vec<Command>,
+}
+
+/// The error that an alternative text is too long.
+struct TextTooLong;
 
 impl PressedButton {
     /// Parses the pressed button. An unknown button, or one without a photo, only saves.
@@ -88,25 +103,20 @@ impl MoveTarget {
     }
 }
 
-/// The commands for one animal.
-///
-/// Only the first command with preconditions checks that nobody else has changed the animal since
-/// the page was rendered. Each command changes the version, so the same check would fail for the
-/// next one.
-struct PhotoCommands {
-    pet: PetId,
-    /// The preconditions of the first command; `None` once it has taken them.
-    first_preconditions: Option<Preconditions>,
-    commands: Vec<Command>,
-}
-
-/// The error that an alternative text is too long.
-struct TextTooLong;
-
 impl PhotoCommands {
-    /// Takes the preconditions for the next command.
+    /// Creates an empty list of commands for an animal, with the preconditions of the form.
+    fn new(pet: PetId, form_preconditions: Preconditions) -> Self {
+        Self {
+            pet,
+            form_preconditions: Some(form_preconditions),
+            commands: Vec::new(),
+        }
+    }
+
+    /// Takes the preconditions for the next command: the ones of the form for the first command,
+    /// and only that the animal exists for the others.
     fn take_preconditions(&mut self) -> Preconditions {
-        self.first_preconditions
+        self.form_preconditions
             .take()
             .unwrap_or(Preconditions::PRESENT)
     }
@@ -155,11 +165,11 @@ impl PhotoCommands {
     }
 }
 
-/// Handles `POST /animals/{id}/photos/change`: saves the texts and the focus of all photos, and moves,
-/// turns or deletes the photo of the pressed button.
+/// Handles `POST /animals/{id}/photos/change`: saves the texts and the focus of all photos, and
+/// moves, turns or deletes the photo of the pressed button.
 pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let form = &desk.visit.form;
-    let Some(pet) = desk.pet().await? else {
+    let Some(pet) = desk.load_pet_in_path().await? else {
         return Ok(missing_page(texts().no_pet));
     };
     let button = PressedButton::from_form(form);
@@ -172,15 +182,12 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     }
 
     let merged_form = MergedForm::new(form, &photos::form_of_photos(&pet));
-    let mut commands = PhotoCommands {
-        pet: pet.id,
-        first_preconditions: Some(merged_form.preconditions(merged_form.is_conflict())),
-        commands: Vec::new(),
-    };
-    if let Err(TextTooLong) = commands.add_edits(&pet, &merged_form.form) {
+    let preconditions = merged_form.preconditions(merged_form.is_conflict());
+    let mut photo_commands = PhotoCommands::new(pet.id, preconditions);
+    if let Err(TextTooLong) = photo_commands.add_edits(&pet, &merged_form.form) {
         return photos::show(desk, &Errors::from_text(texts().text_too_long)).await;
     }
-    match add_button_command(desk, &pet, button, &mut commands).await {
+    match add_button_command(desk, &pet, button, &mut photo_commands).await {
         Ok(()) => {}
         Err(UploadError::Problem(problem)) => {
             let errors = Errors::from_text(&problem.into_message());
@@ -189,11 +196,11 @@ pub(super) async fn change(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         Err(UploadError::Request(error)) => return Err(error),
     }
 
-    execute_commands(desk, &pet, commands.commands, &merged_form).await
+    execute_commands(desk, &pet, photo_commands.commands, &merged_form).await
 }
 
-/// Executes the commands, and redirects to the photos of the animal. If the commands fail, renders the
-/// page of the photos with the reason.
+/// Executes the commands, and redirects to the photos of the animal. If the commands fail, renders
+/// the page of the photos with the reason.
 async fn execute_commands(
     desk: &Desk<'_>,
     pet: &StorePet,
@@ -237,22 +244,22 @@ async fn add_button_command(
     desk: &Desk<'_>,
     pet: &StorePet,
     button: PressedButton,
-    commands: &mut PhotoCommands,
+    photo_commands: &mut PhotoCommands,
 ) -> Result<(), UploadError> {
     match button {
         PressedButton::Save => {}
-        PressedButton::Delete(id) => commands.add_deletion(id),
+        PressedButton::Delete(id) => photo_commands.add_deletion(id),
         PressedButton::Turn(id, direction) => {
             let photo = pet.photos.all().iter().find(|photo| photo.id == id);
             let Some(photo) = photo else {
                 // After a second click, the photo is gone, because turning replaces it with a new
                 // one. With this empty patch, the store returns the response to the first click. If
                 // there was no first click, the store refuses the patch.
-                commands.add_patch(id, PhotoPatch::default());
+                photo_commands.add_patch(id, PhotoPatch::default());
                 return Ok(());
             };
             let turned_photo = turn_photo(desk, photo, direction).await?;
-            commands.add_replacement(id, turned_photo);
+            photo_commands.add_replacement(id, turned_photo);
         }
         PressedButton::Move(id, target) => {
             // If the photo is gone, its position does not matter.
@@ -261,7 +268,7 @@ async fn add_button_command(
                 position: Some(target.new_position(current_position)),
                 ..PhotoPatch::default()
             };
-            commands.add_patch(id, patch);
+            photo_commands.add_patch(id, patch);
         }
     }
     Ok(())
@@ -279,10 +286,10 @@ fn conflict_messages(pet: &StorePet, merged_form: &MergedForm) -> Errors {
 /// Returns the label of an input for a photo of the animal; `None` if no photo has this input.
 fn label_of_input(pet: &StorePet, input_name: &str) -> Option<String> {
     for (photo, number) in pet.photos.all().iter().zip(1..) {
-        if alt_input(photo.id) == input_name {
+        if alt_input_name(photo.id) == input_name {
             return Some(texts().alt_of(number));
         }
-        if focus_input(photo.id) == input_name {
+        if focus_input_name(photo.id) == input_name {
             return Some(texts().look_at(number));
         }
     }
@@ -300,7 +307,7 @@ fn parse_patch(form: &Form, photo: &Photo) -> Result<PhotoPatch, TextTooLong> {
 
 /// Parses the alternative text of a photo. A text that the form does not have stays unchanged.
 fn parse_alt(form: &Form, photo: &Photo) -> Result<Patch<AltText>, TextTooLong> {
-    let Some(submitted_text) = form.all(&alt_input(photo.id)).next() else {
+    let Some(submitted_text) = form.all(&alt_input_name(photo.id)).next() else {
         return Ok(Patch::Keep);
     };
     let text = submitted_text.trim();
@@ -317,25 +324,30 @@ fn parse_alt(form: &Form, photo: &Photo) -> Result<Patch<AltText>, TextTooLong> 
 
 /// Parses the focus of a photo. A click on the picture takes precedence over the dropdown.
 fn parse_focus(form: &Form, photo: &Photo) -> Patch<Focus> {
-    if let Some(focus) = clicked_point(form, photo) {
-        if photo.focus == Some(focus) {
+    if let Some(clicked_focus) = clicked_point(form, photo) {
+        if photo.focus == Some(clicked_focus) {
             return Patch::Keep;
         }
-        return Patch::Set(focus);
+        return Patch::Set(clicked_focus);
     }
-    let Some(chosen_point) = form.all(&focus_input(photo.id)).next() else {
+    let Some(chosen_option) = form.all(&focus_input_name(photo.id)).next() else {
         return Patch::Keep;
     };
-    if chosen_point == photos::focus_value(photo.focus) {
+    if chosen_option == photos::format_focus(photo.focus) {
         return Patch::Keep;
     }
-    let focus = chosen_point
+    let chosen_focus = chosen_option
         .split_once(',')
         .and_then(|(x, y)| json::read_focus([x, y]));
-    focus.map_or(Patch::Clear, Patch::Set)
+    match chosen_focus {
+        Some(focus) => Patch::Set(focus),
+        // The empty option stands for no focus, and so does any text that is no point.
+        None => Patch::Clear,
+    }
 }
 
-/// Returns the point at which the member clicked the picture of a photo; `None` without a click.
+/// Returns the point at which the member clicked the picture of a photo. Without a click, returns
+/// `None`.
 ///
 /// A point outside of the picture counts as one on its edge.
 fn clicked_point(form: &Form, photo: &Photo) -> Option<Focus> {
@@ -345,8 +357,8 @@ fn clicked_point(form: &Form, photo: &Photo) -> Option<Focus> {
     Focus::new([x, y])
 }
 
-/// Returns the clicked position on one axis of the picture, in ten-thousandths of `side`, the length
-/// of the picture on this axis in pixels.
+/// Returns the clicked position on one axis of the picture, in ten-thousandths of `side`, the
+/// length of the picture on this axis in pixels.
 ///
 /// Browsers send the position as `point-ID.x` and `point-ID.y`. The result is rounded down to whole
 /// hundredths, the precision in which the page displays a point.
@@ -356,20 +368,22 @@ fn clicked_fraction(form: &Form, photo: PhotoId, axis: &str, side: u32) -> Optio
     u16::try_from(hundredths * 100).ok()
 }
 
-/// Returns the photo turned by a right angle, with its focus turned accordingly.
+/// Returns the photo turned by 90 degrees, with its focus turned accordingly.
 async fn turn_photo(
     desk: &Desk<'_>,
     photo: &Photo,
     direction: TurnDirection,
 ) -> Result<NewPhoto, UploadError> {
-    let to_right = direction == TurnDirection::Right;
-    let Some(turned_photo) = desk.app().photos.turn(photo.id, to_right).await? else {
+    let is_to_right = direction == TurnDirection::Right;
+    let Some(turned_photo) = desk.app().photos.turn(photo.id, is_to_right).await? else {
         let message = texts().photo_file_missing.to_owned();
         return Err(UploadProblem::Picture(message).into());
     };
-    let focus = photo.focus.map(|focus| focus.rotate(to_right));
+    let focus = photo.focus.map(|focus| focus.rotate(is_to_right));
+    // The animal's photo keeps its alternative text when its picture is replaced.
+    let no_alternative_text = None;
     Ok(NewPhoto {
         focus,
-        ..turned_photo.into_photo(None)
+        ..turned_photo.into_photo(no_alternative_text)
     })
 }

@@ -1,4 +1,7 @@
 //! Handles the upload of one or more photos.
+//!
+//! A picture is a file as the browser sends it. A photo is what the service makes of a picture and
+//! stores.
 
 use std::sync::{Arc, Weak};
 
@@ -24,39 +27,19 @@ use crate::{
     session,
 };
 
-/// How many times longer a form with pictures may take to arrive than another form.
+/// How many times longer one picture may take to arrive than a whole form without pictures.
 pub(super) const PICTURE_TIMEOUT_FACTOR: u32 = 4;
 
 /// The maximum number of uploads of one member that can be in flight at once.
 const MAX_UPLOADS_PER_MEMBER: usize = 3;
 
-/// Registers an upload of a member. Fails if the member already has [`MAX_UPLOADS_PER_MEMBER`]
-/// uploads in flight.
-///
-/// The upload counts as in flight until the returned guard is dropped, because the console holds
-/// only a weak reference to the guard.
-pub(super) fn track_upload(console: &Console, member: StaffId) -> Result<Arc<StaffId>, PhotoError> {
-    let mut uploads = console.uploads.lock();
-    uploads.retain(|upload| upload.strong_count() > 0);
-    let count_of_member = uploads
-        .iter()
-        .filter_map(Weak::upgrade)
-        .filter(|owner| **owner == member)
-        .count();
-    if count_of_member >= MAX_UPLOADS_PER_MEMBER {
-        return Err(PhotoError::Busy);
-    }
-    let guard = Arc::new(member);
-    uploads.push(Arc::downgrade(&guard));
-    Ok(guard)
-}
-
-/// The results for the pictures of a form that have been read so far.
+/// What has been read of a form so far: its key, and the results for its pictures.
 #[derive(Default)]
-struct Uploads {
+struct FormProgress {
     /// The idempotency key of the form, by which a second click is recognized; empty if the form
     /// has none.
     key: String,
+    /// The number of pictures that became photos.
     added_count: u32,
     failed: Vec<FailedUpload>,
     /// The photos for an animal that is not added yet, rendered for its form.
@@ -65,7 +48,7 @@ struct Uploads {
 
 /// A picture that was not added.
 struct FailedUpload {
-    file: String,
+    file_name: String,
     problem: UploadProblem,
 }
 
@@ -124,8 +107,8 @@ impl UploadProblem {
         }
     }
 
-    /// Renders the message. For an unsuitable picture, the attribute `data-final` tells the script not
-    /// to offer a retry.
+    /// Renders the message. For an unsuitable picture, the attribute `data-final` tells the script
+    /// not to offer a retry.
     fn show(&self) -> Markup {
         match self {
             Self::Picture(message) => html! { span data-final { (message) } },
@@ -134,7 +117,7 @@ impl UploadProblem {
     }
 }
 
-impl Uploads {
+impl FormProgress {
     /// Returns the zero-based position of the next picture in the form.
     fn next_position(&self) -> usize {
         self.added_count as usize + self.failed.len()
@@ -143,24 +126,47 @@ impl Uploads {
     /// Records the result for a picture. Returns the error if it makes the whole request fail.
     fn record_result(
         &mut self,
-        file: String,
+        file_name: String,
         result: Result<(), UploadError>,
     ) -> Result<(), ApiError> {
         match result {
             Ok(()) => self.added_count += 1,
-            Err(UploadError::Problem(problem)) => self.failed.push(FailedUpload { file, problem }),
+            Err(UploadError::Problem(problem)) => {
+                self.failed.push(FailedUpload { file_name, problem });
+            }
             Err(UploadError::Request(error)) => return Err(error),
         }
         Ok(())
     }
 }
 
-/// Handles a form with pictures, and adds them to the animal in the path.
+/// Registers an upload of a member. Fails if the member already has [`MAX_UPLOADS_PER_MEMBER`]
+/// uploads in flight.
+///
+/// The upload counts as in flight until the returned guard is dropped, because the console holds
+/// only a weak reference to the guard.
+pub(super) fn track_upload(console: &Console, member: StaffId) -> Result<Arc<StaffId>, PhotoError> {
+    let mut uploads = console.uploads.lock();
+    uploads.retain(|upload| upload.strong_count() > 0);
+    let count_of_member = uploads
+        .iter()
+        .filter_map(Weak::upgrade)
+        .filter(|owner| **owner == member)
+        .count();
+    if count_of_member >= MAX_UPLOADS_PER_MEMBER {
+        return Err(PhotoError::Busy);
+    }
+    let guard = Arc::new(member);
+    uploads.push(Arc::downgrade(&guard));
+    Ok(guard)
+}
+
+/// Handles a form with pictures: stores them as photos of the animal in the path.
 ///
 /// Each picture is added separately, so the failure of one does not affect the others. Without an
 /// animal in the path, the photos wait for the animal that the member is adding.
-pub(crate) async fn add(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, ApiError> {
-    let pet = desk.pet().await?;
+pub(crate) async fn add_pictures(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, ApiError> {
+    let pet = desk.load_pet_in_path().await?;
     if pet.is_none() && !desk.visit.parameter.is_empty() {
         return Ok(missing_page(texts().no_pet));
     }
@@ -175,42 +181,43 @@ pub(crate) async fn add(desk: &Desk<'_>, body: UnreadBody<'_>) -> Result<Reply, 
         .reserve_for_picture(max_picture)?;
     let mut form = open_form(desk, body, max_picture)?;
 
-    let mut uploads = Uploads::default();
+    let mut progress = FormProgress::default();
     while let Some(part) = form
         .next(max_picture)
         .await
         .map_err(translate_unreadable_form)?
     {
-        add_part(desk, pet.as_ref(), part, &mut uploads).await?;
-        // The key comes before the pictures, so nothing is added for another member.
-        if is_of_another_member(desk, &uploads.key) {
+        handle_part(desk, pet.as_ref(), part, &mut progress).await?;
+        // The key is the first part of the form, so this ends the form of another member before any
+        // picture is read.
+        if is_of_another_member(desk, &progress.key) {
             return show_problem(desk, &Errors::from_text(texts().another_member)).await;
         }
     }
-    show_uploads(desk, pet.as_ref(), uploads).await
+    show_uploads(desk, pet.as_ref(), progress).await
 }
 
-/// Reads the key of the form, or adds a picture of the form. Ignores other parts. Fails if the
-/// error of a picture makes the whole request fail.
-async fn add_part(
+/// Handles a part of the form: remembers the key, adds a picture, and ignores any other part. Fails
+/// if the error of a picture makes the whole request fail.
+async fn handle_part(
     desk: &Desk<'_>,
     pet: Option<&StorePet>,
     part: Part,
-    uploads: &mut Uploads,
+    progress: &mut FormProgress,
 ) -> Result<(), ApiError> {
     match (part.file, part.content) {
         (None, Some(content)) if part.name == KEY_FIELD => {
-            uploads.key = String::from_utf8_lossy(&content).into_owned();
+            progress.key = String::from_utf8_lossy(&content).into_owned();
         }
         // Browsers send an empty file if no file was chosen.
-        (Some(file), Some(content)) if !file.is_empty() || !content.is_empty() => {
-            let result = add_picture(desk, pet, uploads, content).await;
-            uploads.record_result(file, result)?;
+        (Some(file_name), Some(content)) if !file_name.is_empty() || !content.is_empty() => {
+            let result = add_picture(desk, pet, progress, content).await;
+            progress.record_result(file_name, result)?;
         }
         // A part beyond the limit has no content.
-        (Some(file), None) => {
+        (Some(file_name), None) => {
             let problem = UploadProblem::Picture(texts().picture_too_large.to_owned());
-            uploads.record_result(file, Err(problem.into()))?;
+            progress.record_result(file_name, Err(problem.into()))?;
         }
         _ => {}
     }
@@ -231,8 +238,9 @@ fn open_form<'r>(
     Multipart::new(headers, body, timeout, max_form).map_err(translate_unreadable_form)
 }
 
-/// Whether a form with this key was rendered for another member, who used this browser before.
-fn is_of_another_member(desk: &Desk<'_>, key: &str) -> bool {
+/// Whether a form with this key was rendered for another member, who used this browser before. A
+/// form without a key counts as one for this member.
+pub(super) fn is_of_another_member(desk: &Desk<'_>, key: &str) -> bool {
     let owner = owner_of(&Form::from_encoded_pairs(&[(KEY_FIELD, key)]));
     owner.is_some_and(|owner| owner != desk.session.member.id)
 }
@@ -242,15 +250,16 @@ fn is_of_another_member(desk: &Desk<'_>, key: &str) -> bool {
 async fn add_picture(
     desk: &Desk<'_>,
     pet: Option<&StorePet>,
-    uploads: &mut Uploads,
+    progress: &mut FormProgress,
     picture: Bytes,
 ) -> Result<(), UploadError> {
     if let Some(pet) = pet {
-        return add_to_pet(desk, pet.id, &uploads.key, uploads.next_position(), picture).await;
+        let position = progress.next_position();
+        return add_to_pet(desk, pet.id, &progress.key, position, picture).await;
     }
     let stored_photo = store_picture(desk, picture).await?;
-    let token = waiting_photos::waiting_photo_token(desk, stored_photo);
-    uploads.waiting.push(photos::waiting_photo(&token));
+    let token = waiting_photos::create_token(desk, stored_photo);
+    progress.waiting.push(photos::waiting_photo(&token));
     Ok(())
 }
 
@@ -261,38 +270,38 @@ async fn add_picture(
 async fn show_uploads(
     desk: &Desk<'_>,
     pet: Option<&StorePet>,
-    uploads: Uploads,
+    progress: FormProgress,
 ) -> Result<Reply, ApiError> {
-    if !uploads.failed.is_empty() {
-        return show_problem(desk, &Errors::from_markup(failed_list(&uploads))).await;
+    if !progress.failed.is_empty() {
+        return show_problem(desk, &Errors::from_markup(failed_list(&progress))).await;
     }
     let Some(pet) = pet else {
-        let list = html! { ol.photos { @for photo in uploads.waiting { (photo) } } };
+        let list = html! { ol.photos { @for photo in progress.waiting { (photo) } } };
         return Ok(Page::new(texts().photos, list).into());
     };
     // The script reports the result of its own uploads, so the next page must not show a message.
     if session::is_in_background(desk.visit.request) {
         return Ok(Reply::redirect_to(&photos::photos_path(pet.id)));
     }
-    let flash = Flash::new("photos-added", uploads.added_count.into());
+    let flash = Flash::new("photos-added", progress.added_count.into());
     Ok(photos::redirect_to_photos(pet.id, flash))
 }
 
 /// Renders the list of pictures that were not added, with the reasons.
-fn failed_list(uploads: &Uploads) -> Markup {
-    let added_count = usize::try_from(uploads.added_count).unwrap_or(usize::MAX);
+fn failed_list(progress: &FormProgress) -> Markup {
+    let added_count = usize::try_from(progress.added_count).unwrap_or(usize::MAX);
     html! {
         @if added_count > 0 { p { (texts().photos_added(added_count)) } }
         ul {
-            @for FailedUpload { file, problem } in &uploads.failed {
-                li { (markup::text(file, markup::SHORT_LENGTH)) (window_texts().colon) (problem.show()) }
+            @for FailedUpload { file_name, problem } in &progress.failed {
+                li { (markup::text(file_name, SHORT_LENGTH)) (window_texts().colon) (problem.show()) }
             }
         }
     }
 }
 
-/// Renders the page of the photos with errors about pictures. Without an animal in the path, renders
-/// only the errors.
+/// Renders the page of the photos with errors about pictures. Without an animal in the path,
+/// renders only the errors.
 async fn show_problem(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     if desk.visit.parameter.is_empty() {
         let page = Page::new(texts().photos, errors.summary());
@@ -319,7 +328,7 @@ async fn add_to_pet(
     let identity = if key.is_empty() {
         None
     } else {
-        desk.identity(&format!("{key}-{position}"), &digest)
+        desk.identity_of(&format!("{key}-{position}"), &digest)
     };
     let photo = stored_photo.into_photo(None);
     let command = Command::AddPhoto { id, photo };

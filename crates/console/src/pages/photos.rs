@@ -7,18 +7,13 @@ use petstore_domain::{
 use petstore_languages::look;
 
 use super::parts::{live_content, missing_page};
-use crate::{
-    layout::{self, Follows},
-    merge,
-    prelude::*,
-    reply::Flash,
-};
+use crate::{layout::Follows, merge, prelude::*, reply::Flash, static_assets};
 
 /// The name of the file input for pictures.
 pub(super) const PICTURES: &str = "pictures";
 
-/// The name of the field for a waiting photo, in the form of a new animal. A waiting photo is uploaded
-/// before its animal is added: see [`super::waiting_photos`].
+/// The name of the field for a waiting photo, in the form of a new animal. A waiting photo is
+/// uploaded before its animal is added: see [`super::waiting_photos`].
 pub(super) const PHOTO: &str = "photo";
 
 /// The names by which the script looks up its texts, in the order of the texts.
@@ -27,20 +22,29 @@ const UPLOAD_TEXT_NAMES: [&str; 16] = [
     "same", "fit", "one", "many", "unsent", "wait",
 ];
 
-/// The values of the dropdown for the focus of a photo. Each is a point, as fractions from the left
-/// and from the top. The first one, an empty text, stands for no focus.
+/// The values of the dropdown for the focus of a photo. Each is a point, as fractions of the width
+/// and of the height, from the top left corner. The first one, an empty text, stands for no focus.
 const POINTS: [&str; 10] = [
     "", "0.2,0.2", "0.5,0.2", "0.8,0.2", "0.2,0.5", "0.5,0.5", "0.8,0.5", "0.2,0.8", "0.5,0.8",
     "0.8,0.8",
 ];
 
-/// The longer side of the clickable picture, in pixels. The size is fixed, because the browser sends a
-/// click in pixels, and the service must know the size of the picture to interpret them.
+/// The longer side of the clickable picture, in pixels. The size is fixed, because the browser
+/// sends the position of a click in pixels, which mean nothing without the size of the picture.
 const CLICKABLE_SIDE: u32 = 240;
+
+/// What sends the pictures that are chosen in an input.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum PictureInput {
+    /// The browser sends them with the form, or the script sends them.
+    Submitted,
+    /// Only the script sends them. The input is disabled until the script of the page enables it.
+    ScriptOnly,
+}
 
 /// Renders the page of the photos of an animal, with the errors of a rejected form.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
-    let Some(pet) = desk.pet().await? else {
+    let Some(pet) = desk.load_pet_in_path().await? else {
         return Ok(missing_page(texts().no_pet));
     };
     let title = texts().photos_of(&markup::plain_name(pet.name.as_str()));
@@ -107,8 +111,8 @@ fn change_form(desk: &Desk<'_>, pet: &StorePet) -> Markup {
     }
 }
 
-/// Renders the form that adds photos. With a script, choosing pictures uploads them, so the button is
-/// only for browsers without scripts.
+/// Renders the form that adds photos. With a script, choosing pictures uploads them, so the button
+/// is only for browsers without scripts.
 fn upload_form(desk: &Desk<'_>, pet: &StorePet, is_hidden: bool) -> Markup {
     html! {
         form.fields #upload data-kept method="post" action={ "/animals/" (pet.id) "/photos" }
@@ -121,15 +125,6 @@ fn upload_form(desk: &Desk<'_>, pet: &StorePet, is_hidden: bool) -> Markup {
             }
         }
     }
-}
-
-/// What sends the pictures that are chosen in an input.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum PictureInput {
-    /// The browser sends them with the form, or the script sends them.
-    Submitted,
-    /// Only the script sends them. The input is disabled until the script of the page enables it.
-    ScriptOnly,
 }
 
 /// Renders the input for pictures. Phones convert pictures of other types into an accepted one.
@@ -168,10 +163,11 @@ fn upload_list(target: Option<&str>) -> Markup {
 /// Renders the script of the pages with pictures. It must be outside of the content that the script
 /// replaces, because replacing it would not run it again.
 fn script() -> Markup {
-    html! { script defer src=(layout::photos_script()) {} }
+    html! { script defer src=(static_assets::photos_script()) {} }
 }
 
 /// Renders the input for the photos of a new animal, and the photos that are already uploaded.
+/// Their tokens are in `form`.
 ///
 /// Only the script can upload photos while the member fills in the form. Without scripts, the page
 /// says that photos can be added later.
@@ -180,6 +176,7 @@ pub(super) fn new_animal_photos(desk: &Desk<'_>, form: &Form) -> Markup {
         @if desk.app().photos.storage().is_some() {
             div hidden data-scripted { (picture_input(PictureInput::ScriptOnly)) }
             noscript { p.hint { (texts().photos_after) } }
+            // The script gives each added photo a checkbox with this label.
             ol.photos.waiting #waiting data-label=(texts().take_photo) {
                 @for token in form.all(PHOTO) { (waiting_photo(token)) }
             }
@@ -258,20 +255,21 @@ pub(super) fn small_photo(photo: &Photo, index: usize, pet_name: &str) -> Markup
 /// turn and delete it.
 fn photo_inputs(desk: &Desk<'_>, index: usize, photo: &Photo, is_last: bool) -> Markup {
     let number = index + 1;
-    let id = alt_input(photo.id);
+    let alt_name = alt_input_name(photo.id);
     let stored_alt = photo.alt.as_ref().map_or("", AltText::as_str);
-    let alt = edited_value(desk, &id).unwrap_or(stored_alt);
-    let button = |act: &str, label: &str| {
+    let alt = edited_value(desk, &alt_name).unwrap_or(stored_alt);
+    // The verb is one that `photo_forms` parses.
+    let button = |verb: &str, label: &str| {
         let full_label = texts().photo_button(label, number);
         html! {
-            button name="do" value={ (act) "-" (photo.id) } aria-label=(full_label) { (label) }
+            button name="do" value={ (verb) "-" (photo.id) } aria-label=(full_label) { (label) }
         }
     };
     html! {
         div.fields {
             div.field {
-                label for=(id) { (texts().alt_of(number)) }
-                input #(id) name=(id) type="text" value=(alt) maxlength="500"
+                label for=(alt_name) { (texts().alt_of(number)) }
+                input #(alt_name) name=(alt_name) type="text" value=(alt) maxlength="500"
                     dir="auto" autocomplete="off";
             }
             div.buttons {
@@ -310,12 +308,12 @@ pub(super) fn clickable_size(photo: &Photo) -> [u32; 2] {
 /// The inputs are a picture to click, and a dropdown for people who use a keyboard. They are
 /// collapsed, because few photos need them.
 fn focus_inputs(desk: &Desk<'_>, number: usize, photo: &Photo) -> Markup {
-    let id = focus_input(photo.id);
-    let stored_value = focus_value(photo.focus);
-    let value = edited_value(desk, &id).unwrap_or(&stored_value);
+    let input_name = focus_input_name(photo.id);
+    let stored_value = format_focus(photo.focus);
+    let value = edited_value(desk, &input_name).unwrap_or(&stored_value);
     let label = texts().look_at(number);
     let input = Input {
-        id: &id,
+        id: &input_name,
         label: &label,
         value,
         ..Input::default()
@@ -336,8 +334,8 @@ fn focus_inputs(desk: &Desk<'_>, number: usize, photo: &Photo) -> Markup {
     }
 }
 
-/// Returns the options of the dropdown for the focus of a photo. A `value` that is not one of
-/// [`POINTS`], because it was chosen by a click, gets an option, too.
+/// Returns the options of the dropdown for the focus of a photo. A point that was chosen by a click
+/// is not one of [`POINTS`], so a `value` of this kind gets an option of its own.
 fn point_options(value: &str) -> Vec<(String, String)> {
     let mut options = Vec::new();
     for (point, label) in POINTS.into_iter().zip(texts().points) {
@@ -350,7 +348,7 @@ fn point_options(value: &str) -> Vec<(String, String)> {
 }
 
 /// Formats a focus as an input value, such as `0.2,0.5`; empty without a focus.
-pub(super) fn focus_value(focus: Option<Focus>) -> String {
+pub(super) fn format_focus(focus: Option<Focus>) -> String {
     match focus {
         // A focus is displayed as an array, such as `[0.2,0.5]`.
         Some(focus) => focus.to_string().replace(['[', ']'], ""),
@@ -363,19 +361,19 @@ pub(super) fn form_of_photos(pet: &StorePet) -> Form {
     let mut fields = vec![("version".to_owned(), pet.version.to_string())];
     for photo in pet.photos.all() {
         let alt = photo.alt.as_ref().map_or("", AltText::as_str);
-        fields.push((alt_input(photo.id), alt.to_owned()));
-        fields.push((focus_input(photo.id), focus_value(photo.focus)));
+        fields.push((alt_input_name(photo.id), alt.to_owned()));
+        fields.push((focus_input_name(photo.id), format_focus(photo.focus)));
     }
     fields.into_iter().collect()
 }
 
 /// Returns the name of the input for the focus of a photo.
-pub(super) fn focus_input(photo: PhotoId) -> String {
+pub(super) fn focus_input_name(photo: PhotoId) -> String {
     format!("look-{photo}")
 }
 
 /// Returns the name of the input for the alternative text of a photo.
-pub(super) fn alt_input(photo: PhotoId) -> String {
+pub(super) fn alt_input_name(photo: PhotoId) -> String {
     format!("alt-{photo}")
 }
 

@@ -54,8 +54,7 @@ pub(super) fn headings_offer(form: &Form, pet_table: &PetTable) -> Markup {
 
 /// Whether the member must choose the meaning of a column.
 fn needs_choice(column: &Column, errors: &Errors) -> bool {
-    let is_unknown = column.input.is_empty() && !column.is_empty;
-    is_unknown || errors.message_for(&column.id).is_some()
+    column.loses_content() || errors.message_for(&column.choice_input).is_some()
 }
 
 /// Whether the member must choose the meaning of any column.
@@ -66,10 +65,11 @@ pub(super) fn has_unknown_columns(pet_table: &PetTable) -> bool {
         .any(|column| needs_choice(column, &pet_table.column_errors))
 }
 
-/// Renders the form that requests another preview.
+/// Renders the form that requests another preview. `has_errors` says whether the preview has errors
+/// of any kind.
 ///
-/// It begins with the columns whose meaning the member must choose. The other columns are
-/// collapsed, and so are the lines unless the preview has errors.
+/// The form begins with the columns whose meaning the member must choose. The other columns are
+/// collapsed. The lines are collapsed, too, unless the preview has errors.
 pub(super) fn preview_form(
     preview: &ImportPreview<'_>,
     errors: &Errors,
@@ -109,7 +109,8 @@ pub(super) fn preview_form(
     }
 }
 
-/// Renders the dropdowns that say whether the first line has headings, and what separates the cells.
+/// Renders the dropdowns that say whether the first line has headings, and what separates the
+/// cells.
 fn layout_inputs(pet_table: &PetTable) -> Markup {
     // The labels are in the order of the values.
     let [no_headings_label, with_headings_label] = texts().first_line_is;
@@ -145,10 +146,10 @@ fn layout_inputs(pet_table: &PetTable) -> Markup {
 fn column_input(column: &Column, choices: &[(String, String)], errors: &Errors) -> Markup {
     let label = texts().column(&column.heading);
     let input = Input {
-        id: &column.id,
+        id: &column.choice_input,
         label: &label,
-        value: &column.input,
-        error: errors.message_for(&column.id),
+        value: &column.meaning,
+        error: errors.message_for(&column.choice_input),
         ..Input::default()
     };
     input.show_dropdown(choices)

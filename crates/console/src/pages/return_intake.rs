@@ -62,8 +62,8 @@ pub(super) fn intake_command(desk: &Desk<'_>, pet: PetId, fields: &FieldSet) -> 
     })
 }
 
-/// Whether the store has the field for the day of an intake. A field of this name that is not a date
-/// does not count.
+/// Whether the store has the field for the day of an intake. A field of this name that is not a
+/// date does not count.
 fn has_intake_day(fields: &FieldSet) -> bool {
     fields
         .find(INTAKE)

@@ -3,7 +3,22 @@
 use petstore_domain::store_area::{Category, FieldDefinition, FieldSet};
 
 use super::{pet_schema::PetSchema, values::label_of};
-use crate::prelude::*;
+use crate::{
+    order_inputs::{CONTACT, PRICE},
+    prelude::*,
+};
+
+/// The name of the input for the category to which animals are moved.
+pub(super) const NEW_CATEGORY_INPUT: &str = "to";
+
+/// The name of the input that chooses the field whose value is set.
+pub(super) const FIELD_INPUT: &str = "of";
+
+/// The name of the input for the new value of the field.
+pub(super) const VALUE_INPUT: &str = "value";
+
+/// The name of the input for the reason of a withdrawal.
+pub(super) const REASON_INPUT: &str = "why";
 
 /// The maximum number of suggestions for the value of a field.
 const MAX_SUGGESTED_VALUES: usize = 200;
@@ -23,6 +38,12 @@ pub(super) enum BulkButton {
     /// Takes the animals off the website.
     Unlist,
     Withdraw,
+}
+
+/// The values and errors of the inputs of the bar.
+struct BarForm<'b> {
+    form: &'b Form,
+    errors: &'b Errors,
 }
 
 impl BulkButton {
@@ -55,12 +76,6 @@ impl BulkButton {
     pub(super) fn from_value(value: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|button| button.value() == value)
     }
-}
-
-/// The values and errors of the inputs of the bar.
-struct BarForm<'b> {
-    form: &'b Form,
-    errors: &'b Errors,
 }
 
 impl<'b> BarForm<'b> {
@@ -99,7 +114,7 @@ pub(super) fn bar(
         fieldset.card #selected tabindex="-1" {
             legend { (texts().with_selected) " " span.ticked {} span.hint { (texts().all_or_none) } }
             // The Enter key presses the first button of a form. This one has no action, so
-            // `pressed_button` infers the action from the inputs.
+            // `selected_acts` infers the action from the inputs.
             button.hidden name="do" value="" tabindex="-1" aria-hidden="true" { (texts().save) }
             div.acts {
                 (order_part(&bar, default_end))
@@ -116,37 +131,35 @@ pub(super) fn bar(
 
 /// Renders the inputs and buttons that reserve or sell the animals.
 fn order_part(bar: &BarForm<'_>, default_end: &str) -> Markup {
-    let typed_end = bar.form.get("until");
-    let end = if typed_end.is_empty() {
-        default_end
-    } else {
-        typed_end
+    let end = match bar.form.get(forms::RESERVATION_END) {
+        "" => default_end,
+        typed_end => typed_end,
     };
-    let mut price = bar.input("price", texts().price_of_each);
+    let mut price = bar.input(PRICE, texts().price_of_each);
     price.inputmode = "decimal";
     let content = html! {
-        (forms::day_input(end, bar.errors.message_for("until")))
-        (bar.input("contact", texts().contact).show())
+        (forms::day_input(end, bar.errors.message_for(forms::RESERVATION_END)))
+        (bar.input(CONTACT, texts().contact).show())
         (price.show())
         button name="do" value=(BulkButton::Reserve.value()) { (texts().reserve) }
         button name="do" value=(BulkButton::Sell.value()) { (texts().sell) }
     };
     bar.collapsed_inputs(
         texts().reserve_or_sell,
-        &["until", "contact", "price"],
+        &[forms::RESERVATION_END, CONTACT, PRICE],
         &content,
     )
 }
 
 /// Renders the input and the button that move the animals to another category.
 fn move_part(bar: &BarForm<'_>) -> Markup {
-    let mut category = bar.input("to", texts().category);
+    let mut category = bar.input(NEW_CATEGORY_INPUT, texts().category);
     category.list = Some("categories");
     let content = html! {
         (category.show())
         button name="do" value=(BulkButton::Move.value()) { (texts().move_label) }
     };
-    bar.collapsed_inputs(texts().move_more, &["to"], &content)
+    bar.collapsed_inputs(texts().move_more, &[NEW_CATEGORY_INPUT], &content)
 }
 
 /// Renders the inputs and the button that set the value of a field.
@@ -156,15 +169,15 @@ fn value_part(bar: &BarForm<'_>, fields: &FieldSet) -> Markup {
         options.push((field.name.as_str().to_owned(), label_of(field)));
     }
     let mut value = bar
-        .input("value", texts().new_value)
+        .input(VALUE_INPUT, texts().new_value)
         .with_hint(texts().value_hint);
     value.list = Some("values");
     let content = html! {
-        (bar.input("of", texts().field_of_animals).show_dropdown(&options))
+        (bar.input(FIELD_INPUT, texts().field_of_animals).show_dropdown(&options))
         (value.show())
         button name="do" value=(BulkButton::SetValue.value()) { (texts().change_verb) }
     };
-    bar.collapsed_inputs(texts().value_more, &["value"], &content)
+    bar.collapsed_inputs(texts().value_more, &[VALUE_INPUT], &content)
 }
 
 /// Renders the buttons that put the animals on the website and take them off it.
@@ -178,12 +191,12 @@ fn website_part(bar: &BarForm<'_>) -> Markup {
 
 /// Renders the input and the button that withdraw the animals.
 fn withdraw_part(bar: &BarForm<'_>) -> Markup {
-    let reason = bar.input("why", texts().reason_label);
+    let reason = bar.input(REASON_INPUT, texts().reason_label);
     let content = html! {
         (reason.show_dropdown(&forms::withdrawal_reason_options()))
         button.danger name="do" value=(BulkButton::Withdraw.value()) { (texts().withdraw) }
     };
-    bar.collapsed_inputs(texts().withdraw_more, &["why"], &content)
+    bar.collapsed_inputs(texts().withdraw_more, &[REASON_INPUT], &content)
 }
 
 /// Returns the fields that a bulk action can set. Unique fields are not among them, because no two

@@ -5,17 +5,25 @@ use petstore_domain::store_area::{
     OrderTerms, PetPatch, Preconditions, RequestedValue, StorePet, WithdrawalReason,
 };
 
-use super::{cells, selected::BulkButton, value_reader::ValueReader, values};
+use super::{
+    cells,
+    selected::{BulkButton, FIELD_INPUT, NEW_CATEGORY_INPUT, REASON_INPUT, VALUE_INPUT},
+    value_reader::ValueReader,
+    values,
+};
 use crate::{order_inputs, prelude::*};
 
 /// The inputs that belong to a single action, each with the button that the Enter key stands for if
 /// the input has a value.
 const DEFAULT_BUTTONS: [(&str, BulkButton); 4] = [
-    ("to", BulkButton::Move),
-    ("value", BulkButton::SetValue),
-    ("why", BulkButton::Withdraw),
-    ("contact", BulkButton::Reserve),
+    (NEW_CATEGORY_INPUT, BulkButton::Move),
+    (VALUE_INPUT, BulkButton::SetValue),
+    (REASON_INPUT, BulkButton::Withdraw),
+    (order_inputs::CONTACT, BulkButton::Reserve),
 ];
+
+/// A version that no animal has. Versions begin with 1.
+const IMPOSSIBLE_VERSION: i64 = 0;
 
 /// An animal that is selected in the list.
 pub(super) struct SelectedAnimal {
@@ -85,7 +93,7 @@ impl BulkAction {
             ActionKind::PlaceOrder { terms, values } => {
                 let new_order = NewOrder::new(id, *terms).with_values(values.clone());
                 vec![
-                    patch_command(animal, animal.shown_version, PetPatch::default()),
+                    version_check_command(animal),
                     Command::PlaceOrder(new_order),
                 ]
             }
@@ -97,11 +105,8 @@ impl BulkAction {
                 preconditions: Preconditions::version(animal.shown_version),
             }],
             ActionKind::Patch(pet_patch) => {
-                vec![patch_command(
-                    animal,
-                    animal.shown_version,
-                    pet_patch.clone(),
-                )]
+                let version = animal.shown_version;
+                vec![patch_command(animal, version, pet_patch.clone())]
             }
         }
     }
@@ -109,15 +114,15 @@ impl BulkAction {
 
 /// Returns the commands that cancel the reservation of an animal.
 ///
-/// Without a reservation, returns a command that the store refuses, because an action must change
-/// all animals or none.
+/// If the animal has no reservation, returns a command that the store refuses. The store then
+/// refuses the whole action, because an action must change all animals or none.
 fn cancel_commands(animal: &SelectedAnimal) -> Vec<Command> {
     let Some(order) = &animal.order else {
-        // No animal has the version 0, so the store refuses this command.
-        return vec![patch_command(animal, 0, PetPatch::default())];
+        let refused_command = patch_command(animal, IMPOSSIBLE_VERSION, PetPatch::default());
+        return vec![refused_command];
     };
     vec![
-        patch_command(animal, animal.shown_version, PetPatch::default()),
+        version_check_command(animal),
         Command::CancelOrder {
             id: order.id,
             reason: None,
@@ -126,7 +131,13 @@ fn cancel_commands(animal: &SelectedAnimal) -> Vec<Command> {
     ]
 }
 
-/// Returns a command that changes an animal if it has this version. An empty patch only checks the
+/// Returns a command that changes nothing. The store refuses it, and the commands after it, unless
+/// the animal still has the version that the list showed.
+fn version_check_command(animal: &SelectedAnimal) -> Command {
+    patch_command(animal, animal.shown_version, PetPatch::default())
+}
+
+/// Returns a command that changes an animal. The store refuses it unless the animal has this
 /// version.
 fn patch_command(animal: &SelectedAnimal, version: i64, patch: PetPatch) -> Command {
     Command::PatchPet {
@@ -160,7 +171,7 @@ pub(super) async fn parse_action(
         Some(BulkButton::List) => Some(list_action(count)),
         Some(BulkButton::Unlist) => Some(unlist_action(count)),
         Some(BulkButton::SetValue) => {
-            let value = errors.ok_or_add("value", parse_value(desk, fields));
+            let value = errors.ok_or_add(VALUE_INPUT, parse_value(desk, fields));
             value.map(|value| value_action(value, count))
         }
         // If no button is known, this reports that the category is missing.
@@ -193,16 +204,19 @@ fn pressed_button(form: &Form) -> Option<BulkButton> {
 /// Parses the action that reserves the animals until the day in the form.
 fn parse_reservation(desk: &Desk<'_>, count: usize, errors: &mut Errors) -> Option<BulkAction> {
     let form = &desk.visit.form;
-    let end = errors.ok_or_add("until", forms::parse_reservation_end(form, &desk.visit))?;
+    let end = errors.ok_or_add(
+        forms::RESERVATION_END,
+        forms::parse_reservation_end(form, &desk.visit),
+    )?;
     let kind = parse_order(desk, OrderTerms::ReservedUntil(end), errors);
-    let question = texts().reserve_animals(count, &wording::day(form.get("until")));
+    let question = texts().reserve_animals(count, &wording::day(form.get(forms::RESERVATION_END)));
     Some(BulkAction::new(kind, question, texts().reserve))
 }
 
 /// Parses the action that withdraws the animals for the reason in the form.
 fn parse_withdrawal(desk: &Desk<'_>, count: usize, errors: &mut Errors) -> Option<BulkAction> {
-    let typed_reason = desk.visit.form.get("why");
-    let reason = errors.ok_or_add("why", forms::parse_withdrawal_reason(typed_reason))?;
+    let typed_reason = desk.visit.form.get(REASON_INPUT);
+    let reason = errors.ok_or_add(REASON_INPUT, forms::parse_withdrawal_reason(typed_reason))?;
     let question = texts().withdraw_animals(count, reason);
     Some(BulkAction::new(
         ActionKind::Withdraw(reason),
@@ -211,8 +225,11 @@ fn parse_withdrawal(desk: &Desk<'_>, count: usize, errors: &mut Errors) -> Optio
     ))
 }
 
-/// Parses the order that the action places for each animal. All orders have the same customer, for
-/// example for a litter. If the form has no price, each order has the asking price of its animal.
+/// Parses the order that the action places for each animal, and adds an error for each invalid
+/// input.
+///
+/// All orders have the same customer, for example for a litter. If the form has no price, each
+/// order has the asking price of its animal.
 fn parse_order(desk: &Desk<'_>, terms: OrderTerms, errors: &mut Errors) -> ActionKind {
     let form = &desk.visit.form;
     let has_value = |name: &str| !form.get(name).is_empty();
@@ -268,9 +285,10 @@ async fn parse_move(
     count: usize,
     errors: &mut Errors,
 ) -> Result<Option<BulkAction>, StoreError> {
-    let typed_category = desk.visit.form.get("to");
+    let typed_category = desk.visit.form.get(NEW_CATEGORY_INPUT);
     let categories = desk.load_categories_by_names([typed_category]).await?;
-    let Some(id) = errors.ok_or_add("to", forms::find_category(typed_category, &categories)) else {
+    let found_category = forms::find_category(typed_category, &categories);
+    let Some(id) = errors.ok_or_add(NEW_CATEGORY_INPUT, found_category) else {
         return Ok(None);
     };
     let question = texts().move_animals(count, &markup::category(&categories, id));
@@ -286,32 +304,34 @@ async fn parse_move(
 /// spelling that a cell of a spreadsheet may have.
 fn parse_value(desk: &Desk<'_>, fields: &FieldSet) -> Result<NewFieldValue, String> {
     let field = fields
-        .find(desk.visit.form.get("of"))
+        .find(desk.visit.form.get(FIELD_INPUT))
         .filter(|field| !field.is_unique)
         .ok_or_else(|| texts().field_missing.to_owned())?;
-    let input = values::input_of(field);
-    let typed_value = desk.visit.form.get("value");
+    let input_name = values::input_name_of(field);
+    let typed_value = desk.visit.form.get(VALUE_INPUT);
     let canonical_value = desk
         .cell_reader()
         .canonical_text(field, typed_value)
         .map_err(|problem| cells::problem_message(&problem, field, typed_value))?;
-    let words = values::in_words(fields.all(), desk.currency(), &input, &canonical_value);
+    let label_and_words =
+        values::in_words(fields.all(), desk.currency(), &input_name, &canonical_value);
 
     let mut errors = Errors::default();
-    let form = Form::from_pairs(&[(&*input, &*canonical_value)]);
+    let form = Form::from_pairs(&[(&*input_name, &*canonical_value)]);
     let mut patch =
         ValueReader::new(desk, fields).read_patch(&form, &FieldValues::NONE, &mut errors);
     if let Some(problem) = errors.messages().next() {
         return Err(problem.to_owned());
     }
-    // The form was compared with an animal without values, for which an empty value is no change. For
-    // the selected animals, it clears the value.
+    // The reader compared the form with an animal without values, for which an empty value is no
+    // change. For the selected animals, an empty value clears the stored one.
     let requested_value = patch
         .remove(field.name.as_str())
         .unwrap_or(RequestedValue::Clear);
     Ok(NewFieldValue {
         field: field.clone(),
         requested_value,
-        words: words.map(|(_, words)| words).unwrap_or_default(),
+        // Every field has words, so the default is never used.
+        words: label_and_words.map(|(_, words)| words).unwrap_or_default(),
     })
 }

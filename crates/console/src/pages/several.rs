@@ -12,7 +12,7 @@ use super::{
     animal_filters::is_list_parameter,
     animals,
     commands::{CommandFailure, refusal_message},
-    order_rows,
+    order_contacts, order_rows,
     parts::link,
     photos,
     selected_acts::{BulkAction, SelectedAnimal, parse_action},
@@ -24,71 +24,6 @@ use crate::{
     prelude::*,
     reply::{Flash, Undo},
 };
-
-/// Handles `POST /animals/selected`: changes the selected animals in one transaction. Asks for
-/// confirmation if there are several.
-pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let form = &desk.visit.form;
-    let animals = load_selected(desk).await?;
-    let mut errors = Errors::default();
-    if animals.is_empty() {
-        errors.add("results", texts().none_selected);
-    }
-    let fields = Arc::new(desk.store().fields().await?);
-    let parsed_action = parse_action(desk, &fields, animals.len(), &mut errors).await?;
-    let action = match parsed_action {
-        Some(action) if errors.is_empty() => action,
-        _ => return animals::show(desk, form, &errors).await,
-    };
-
-    let bulk = BulkCommands::new(desk, &animals, &action, &fields);
-    // A single animal is changed without a question.
-    if animals.len() == 1 {
-        return execute_commands(desk, bulk).await;
-    }
-    if bulk.problems.is_empty() {
-        if let Some(question_page) = ask_to_confirm(desk, &animals, action) {
-            return Ok(question_page);
-        }
-    } else if !Question::is_answered(form) {
-        return show_problems(desk, &bulk.problems).await;
-    }
-    // A confirmed form is executed even if there are problems, because it may come from the second
-    // click of a double click. The first click then caused the problems by changing the animals, and
-    // the store returns the response to it.
-    execute_commands(desk, bulk).await
-}
-
-/// Executes the commands of a bulk action, and redirects to the list. If they are refused, renders
-/// the list with the reasons: the problems that were found before, or the one that the store found.
-async fn execute_commands(desk: &Desk<'_>, bulk: BulkCommands<'_>) -> Result<Reply, ApiError> {
-    let BulkCommands {
-        commands,
-        command_pets,
-        mut problems,
-    } = bulk;
-    let failure = match desk.execute(commands).await? {
-        Ok(flash) => return Ok(redirect_to_list(desk, flash)),
-        Err(failure) => failure,
-    };
-    if problems.is_empty() {
-        let CommandFailure { index, message, .. } = failure;
-        let Some(pet) = index.and_then(|index| command_pets.get(index)) else {
-            return animals::show(desk, &desk.visit.form, &Errors::from_text(&message)).await;
-        };
-        problems.push(AnimalProblem {
-            pet: (*pet).clone(),
-            message,
-        });
-    }
-    show_problems(desk, &problems).await
-}
-
-/// Renders the list of animals with the message that nothing was changed because of `problems`.
-async fn show_problems(desk: &Desk<'_>, problems: &[AnimalProblem]) -> Result<Reply, ApiError> {
-    let list = problem_list(texts().nothing_changed, problems);
-    animals::show(desk, &desk.visit.form, &Errors::from_markup(list)).await
-}
 
 /// The reason why an animal was not changed.
 pub(super) struct AnimalProblem {
@@ -104,6 +39,76 @@ struct BulkCommands<'a> {
     command_pets: Vec<&'a StorePet>,
     /// The animals whose commands would be refused.
     problems: Vec<AnimalProblem>,
+}
+
+/// An animal as the form selects it.
+struct Selection {
+    id: PetId,
+    /// The version of the animal that the list showed.
+    shown_version: i64,
+}
+
+/// Handles `POST /animals/selected`: changes the selected animals in one transaction. Asks for
+/// confirmation if there are several.
+pub(super) async fn change_selected(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+    let form = &desk.visit.form;
+    let animals = load_selected_animals(desk).await?;
+    let mut errors = Errors::default();
+    if animals.is_empty() {
+        errors.add("results", texts().none_selected);
+    }
+    let fields = Arc::new(desk.store().fields().await?);
+    let parsed_action = parse_action(desk, &fields, animals.len(), &mut errors).await?;
+    let action = match parsed_action {
+        Some(action) if errors.is_empty() => action,
+        _ => return animals::show(desk, form, &errors).await,
+    };
+
+    let bulk = BulkCommands::new(desk, &animals, &action, &fields);
+    // A single animal is changed without a question.
+    let needs_question = animals.len() > 1;
+    let has_problems = !bulk.problems.is_empty();
+    if needs_question && has_problems && !Question::is_answered(form) {
+        return show_problems(desk, &bulk.problems).await;
+    }
+    if needs_question
+        && !has_problems
+        && let Some(question_page) = ask_to_confirm(desk, &animals, action)
+    {
+        return Ok(question_page);
+    }
+    // A confirmed form with problems is executed, too. It may come from the second click of a
+    // double click, of which the first one has changed the animals and so caused the problems. The
+    // store then returns the response to the first click.
+    execute_commands(desk, bulk).await
+}
+
+/// Executes the commands of a bulk action, and redirects to the list. If they are refused, renders
+/// the list with the reasons.
+async fn execute_commands(desk: &Desk<'_>, bulk: BulkCommands<'_>) -> Result<Reply, ApiError> {
+    let failure = match desk.execute(bulk.commands).await? {
+        Ok(flash) => return Ok(redirect_to_list(desk, flash)),
+        Err(failure) => failure,
+    };
+    // The store names only the first refused command. Problems that were found before are complete.
+    if !bulk.problems.is_empty() {
+        return show_problems(desk, &bulk.problems).await;
+    }
+    let CommandFailure { index, message, .. } = failure;
+    let refused_pet = index.and_then(|index| bulk.command_pets.get(index).copied());
+    match refused_pet {
+        Some(pet) => {
+            let pet = pet.clone();
+            show_problems(desk, &[AnimalProblem { pet, message }]).await
+        }
+        None => animals::show(desk, &desk.visit.form, &Errors::from_text(&message)).await,
+    }
+}
+
+/// Renders the list of animals with the message that nothing was changed because of `problems`.
+async fn show_problems(desk: &Desk<'_>, problems: &[AnimalProblem]) -> Result<Reply, ApiError> {
+    let list = problem_list(texts().nothing_changed, problems);
+    animals::show(desk, &desk.visit.form, &Errors::from_markup(list)).await
 }
 
 impl<'a> BulkCommands<'a> {
@@ -142,13 +147,6 @@ impl<'a> BulkCommands<'a> {
     }
 }
 
-/// An animal as the form selects it.
-struct Selection {
-    id: PetId,
-    /// The version of the animal that the list showed.
-    shown_version: i64,
-}
-
 impl Selection {
     /// Parses the id and the version, such as `7:3`.
     fn parse(text: &str) -> Option<Self> {
@@ -164,7 +162,7 @@ impl Selection {
 ///
 /// The form has a field `pet` for each animal. Skips unknown animals, and reads at most
 /// [`Limit::MAX`] of the fields, which are more than a page of the list has.
-async fn load_selected(desk: &Desk<'_>) -> Result<Vec<SelectedAnimal>, StoreError> {
+async fn load_selected_animals(desk: &Desk<'_>) -> Result<Vec<SelectedAnimal>, StoreError> {
     let selections = desk.visit.form.all("pet").filter_map(Selection::parse);
     let mut animals = Vec::new();
     for selection in selections.take(usize::from(Limit::MAX)) {
@@ -208,7 +206,8 @@ pub(super) fn problem_list(introduction: &str, problems: &[AnimalProblem]) -> Ma
 /// Checks the commands for an animal by the rules of the domain, without the store.
 ///
 /// Each command is checked against the present state of the animal, as if it were the only one.
-/// Returns the refusal of the last command that would be refused; `None` if all would be accepted.
+/// Returns the refusal of the last command that would be refused, or `None` if all would be
+/// accepted.
 fn find_refusal(
     desk: &Desk<'_>,
     animal: &SelectedAnimal,
@@ -218,8 +217,8 @@ fn find_refusal(
     let present_state = PresentState {
         pet: Some(animal.pet.clone()),
         order: animal.order.clone(),
-        // The open order of an animal is the one that holds it.
-        holder: animal.order.clone(),
+        // The open order of an animal holds it.
+        holding_order: animal.order.clone(),
         fields: Arc::clone(fields),
         // Any id will do, because the decision is not carried out.
         next_order: OrderId::new(1),
@@ -248,7 +247,7 @@ fn list_path(form: &Form) -> String {
 /// message leads back to the same list.
 pub(super) fn redirect_to_list(desk: &Desk<'_>, mut flash: Flash) -> Reply {
     let path = list_path(&desk.visit.form);
-    flash.add_animal_name();
+    flash.begin_with_animal_name();
     if let Some(undo) = flash.undo {
         flash.undo = Some(Undo {
             page: path.clone(),
@@ -302,16 +301,19 @@ fn new_order_summary(desk: &Desk<'_>) -> Markup {
     }
 }
 
-/// Renders an animal for the confirmation, with the customer of its order. If the action sets a field,
-/// also renders its present and its new value.
+/// Renders an animal for the page on which the member confirms the action, with the customer of its
+/// order. If the action sets a field, also renders its present value, or a dash, and its new value.
 fn animal_row(desk: &Desk<'_>, animal: &SelectedAnimal, action: &BulkAction) -> Markup {
     let pet = &animal.pet;
     html! {
         (photos::thumbnail(pet))
-        (markup::name(pet.name.as_str(), SHORT_LENGTH)) " " small.muted { (texts().number) " " (pet.id) } " "
-        (markup::pet_badges(pet))
-        @if let Some(order) = &animal.order {
-            @if let Some(contact) = order_rows::contact(desk, order) { " " (markup::text(contact, SHORT_LENGTH)) }
+        (markup::name(pet.name.as_str(), SHORT_LENGTH))
+        " " small.muted { (texts().number) " " (pet.id) }
+        " " (markup::pet_badges(pet))
+        @if let Some(order) = &animal.order
+            && let Some(contact) = order_contacts::visible_contact(desk, order)
+        {
+            " " (markup::text(contact, SHORT_LENGTH))
         }
         @if let Some(value) = &action.value {
             " "

@@ -16,7 +16,7 @@ use crate::{prelude::*, staff};
 
 /// Returns the default fields of a shelter that the store lacks, with labels in the language of the
 /// store. The list is empty if the store is not a shelter.
-async fn missing_fields(
+async fn find_missing_fields(
     desk: &Desk<'_>,
     facts: &StoreFacts,
 ) -> Result<Vec<FieldDefinition>, ApiError> {
@@ -31,14 +31,14 @@ async fn missing_fields(
 /// Handles `GET /settings/fields`: renders the page with the fields of the store, and the form that
 /// adds the missing ones.
 pub(super) async fn list_fields(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let offer = missing_fields_form(desk).await?;
-    fields::list(desk, &Errors::default(), &offer).await
+    let form = load_missing_fields_form(desk).await?;
+    fields::list(desk, &Errors::default(), &form).await
 }
 
 /// Renders a form that adds the missing fields, or nothing if there are none.
-pub(super) async fn missing_fields_form(desk: &Desk<'_>) -> Result<Markup, ApiError> {
-    let fields = missing_fields(desk, &desk.visit.facts).await?;
-    let labels: Vec<String> = fields.iter().map(label_of).collect();
+pub(super) async fn load_missing_fields_form(desk: &Desk<'_>) -> Result<Markup, ApiError> {
+    let missing_fields = find_missing_fields(desk, &desk.visit.facts).await?;
+    let labels: Vec<String> = missing_fields.iter().map(label_of).collect();
     Ok(html! {
         @if !labels.is_empty() {
             form.card.fields method="post" action="/settings/shelter-fields" {
@@ -52,11 +52,12 @@ pub(super) async fn missing_fields_form(desk: &Desk<'_>) -> Result<Markup, ApiEr
     })
 }
 
-/// Handles `POST /settings/shelter-fields`: adds all missing fields. If somebody changes a field at the
-/// same time, no field is added.
+/// Handles `POST /settings/shelter-fields`: adds all missing fields. If somebody changes a field at
+/// the same time, no field is added.
 pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let fields = missing_fields(desk, &desk.visit.facts).await?;
-    let outcome = desk.app().fields.put_all(&fields, &desk.context()).await?;
+    let missing_fields = find_missing_fields(desk, &desk.visit.facts).await?;
+    let context = desk.context();
+    let outcome = desk.app().fields.put_all(&missing_fields, &context).await?;
     match fields::to_field_result(&outcome, FieldError::Outdated) {
         Ok(()) => Ok(staff::redirect_with_message(fields::FIELDS_PATH, "saved")),
         Err(error) => Ok(missing_page(error.message())),
@@ -66,8 +67,8 @@ pub(super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 /// Adds all missing fields if this request made the store a shelter, and the store has never had
 /// animals.
 ///
-/// If somebody changes a field at the same time, no field is added. The settings page then offers the
-/// fields, so the outcome is ignored here.
+/// If somebody changes a field at the same time, no field is added. This is not an error, because
+/// the settings page then offers the fields.
 pub(super) async fn add_to_new_shelter(
     desk: &Desk<'_>,
     previous_profile: &Profile,
@@ -80,17 +81,17 @@ pub(super) async fn add_to_new_shelter(
     if previous_profile.kind == Some(StoreKind::Shelter) || has_animals(desk).await? {
         return Ok(());
     }
-    let fields = missing_fields(desk, &facts).await?;
+    let missing_fields = find_missing_fields(desk, &facts).await?;
     // The change of the profile has already used the idempotency key of the form. This change needs
     // no key, because a repetition finds no missing fields.
     let context = desk.context_of(None);
-    if !fields.is_empty() {
-        desk.app().fields.put_all(&fields, &context).await?;
+    if !missing_fields.is_empty() {
+        desk.app().fields.put_all(&missing_fields, &context).await?;
     }
     Ok(())
 }
 
-/// Whether the store has or had animals.
+/// Whether the store has any animal, withdrawn or not.
 async fn has_animals(desk: &Desk<'_>) -> Result<bool, StoreError> {
     // A query finds either withdrawn animals or all others.
     for is_withdrawn in [false, true] {

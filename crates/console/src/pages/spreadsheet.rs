@@ -11,8 +11,8 @@ use petstore_languages::{language, spreadsheet_separator};
 use super::parts;
 use crate::{prelude::*, zone};
 
-/// The size at which a table is cut off, in bytes. It is checked after each read, so a table can exceed
-/// it by the rows of one read.
+/// The size at which a table is cut off, in bytes. It is checked after each read, so a table can
+/// exceed it by the rows of one read.
 const MAX_BYTES: usize = 4 << 20;
 
 /// The number of reads at which a table is cut off, which limits how long an export takes.
@@ -31,6 +31,7 @@ pub(super) struct Spreadsheet {
     writer: csv::Writer<Vec<u8>>,
     /// The total length of the cells so far, in bytes.
     length: usize,
+    /// How often [`Self::continue_unless_full`] was called.
     read_count: usize,
     column_count: usize,
 }
@@ -61,12 +62,13 @@ impl Spreadsheet {
             self.length += text.len();
             record.push_field(&text);
         }
-        // Writing to memory fails only for a row with a different number of cells.
+        // The error is ignored: writing to memory fails only for a row with another number of
+        // cells, which no caller writes.
         let _ = self.writer.write_record(&record);
     }
 
-    /// Records that rows were read and that more follow. Returns `true` if the table has room for
-    /// more rows.
+    /// Counts a read after which more rows follow. Returns whether the table has room for more
+    /// rows.
     ///
     /// If it has no room, appends a last row with `cut_message`, which says that rows are missing.
     pub(super) fn continue_unless_full(&mut self, cut_message: &str) -> bool {
@@ -81,8 +83,8 @@ impl Spreadsheet {
         false
     }
 
-    /// Returns the table as a file to download, such as `petstore-orders-2026-11-28.csv`. `content` is
-    /// the middle part of its name, such as `orders`.
+    /// Returns the table as a file to download, such as `petstore-orders-2026-11-28.csv`. `content`
+    /// is the middle part of its name, such as `orders`.
     pub(super) fn into_reply(self, desk: &Desk<'_>, content: &str) -> Reply {
         let name = format!("petstore-{content}-{}.csv", parts::today(desk));
         // Flushing to memory cannot fail.
@@ -90,8 +92,8 @@ impl Spreadsheet {
     }
 }
 
-/// Returns the heading of a column with times. It is the label, followed by the time zone of the
-/// store if the store has one.
+/// Returns the heading of a column with times: the label, followed by the time zone of the store if
+/// the store has one.
 pub(super) fn time_heading(label: &str) -> String {
     match zone::store_zone() {
         Some(zone) => format!("{label} ({})", zone.as_str()),

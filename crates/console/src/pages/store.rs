@@ -1,5 +1,5 @@
-//! The settings page for the public profile of the store: its name, contact data, logo and
-//! language.
+//! The settings page for the public profile of the store, such as its name, contact data, logo and
+//! language, and the forms that change the profile.
 
 use petstore_app::{Changed, StoreFacts, change_profile};
 use petstore_domain::{
@@ -12,10 +12,10 @@ use petstore_domain::{
 use super::{field_labels, shelter_fields};
 use crate::{
     ask::Question,
-    colour_picker, layout,
+    colour_picker,
     merge::{self, MergedForm, ReportedChanges},
     prelude::*,
-    staff,
+    staff, static_assets,
     store_inputs::{
         self, CONTACT_INPUTS, IDENTITY_INPUTS, LinkInputs, PAGE_INPUTS, PAPER_INPUTS, StoreInput,
         form_of, in_words,
@@ -32,20 +32,20 @@ pub(super) const LOGO: &str = "logo";
 /// rejected form if there are any.
 pub(super) async fn show(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let profile = desk.store().profile().await?;
-    profile_page(desk, &profile, &form_of(&profile), errors).await
+    show_profile(desk, &profile, &form_of(&profile), errors).await
 }
 
 /// Renders the page of this profile, with these form values and errors.
-async fn profile_page(
+async fn show_profile(
     desk: &Desk<'_>,
     profile: &Profile,
     form: &Form,
     errors: &Errors,
 ) -> Result<Reply, ApiError> {
     let relabel_form = field_labels::relabel_form(desk).await?;
-    let missing_fields_form = shelter_fields::missing_fields_form(desk).await?;
+    let missing_fields_form = shelter_fields::load_missing_fields_form(desk).await?;
     let facts = StoreFacts::new(profile.clone(), &desk.visit.console.settings.store);
-    let no_links = html! {};
+    let nothing = html! {};
     let identity = profile_inputs(IDENTITY_INPUTS, form, errors, &facts);
     let contact = profile_inputs(CONTACT_INPUTS, form, errors, &facts);
     let paper = profile_inputs(PAPER_INPUTS, form, errors, &facts);
@@ -55,10 +55,10 @@ async fn profile_page(
             form.stack data-draft method="post" action=(STORE_PATH) {
                 (desk.idempotency_field("store"))
                 (merge::hidden_fields(&form_of(profile)))
-                (input_group(texts().who_you_are, &identity, &no_links))
+                (input_group(texts().who_you_are, &identity, &nothing))
                 (input_group(texts().how_to_reach_you, &contact, &link_group(form, errors)))
-                (input_group(texts().paper_heading, &paper, &no_links))
-                (input_group(texts().pages_heading, &pages, &no_links))
+                (input_group(texts().paper_heading, &paper, &nothing))
+                (input_group(texts().pages_heading, &pages, &nothing))
                 div.buttons { button.main { (texts().save) } }
             }
             div.stack {
@@ -68,7 +68,7 @@ async fn profile_page(
         }
         (relabel_form)
         (missing_fields_form)
-        script defer src=(layout::zones_script()) {}
+        script defer src=(static_assets::zones_script()) {}
     };
     let hint = Some(texts().store_hint);
     Ok(staff::settings_page(texts().store, hint, errors, &content))
@@ -84,12 +84,12 @@ fn profile_inputs(
     html! { @for input in inputs { (input.show(form, errors, facts)) } }
 }
 
-/// Renders a group of inputs with its heading. `link_inputs` are further inputs at its end.
-fn input_group(title: &str, inputs: &Markup, link_inputs: &Markup) -> Markup {
+/// Renders a group of inputs with its heading. `last_inputs` are further inputs, at its end.
+fn input_group(title: &str, inputs: &Markup, last_inputs: &Markup) -> Markup {
     html! {
         fieldset.card {
             legend { h2 { (title) } }
-            div.fields { (inputs) (link_inputs) }
+            div.fields { (inputs) (last_inputs) }
         }
     }
 }
@@ -186,13 +186,13 @@ fn logo_forms(desk: &Desk<'_>, profile: &Profile, errors: &Errors) -> Markup {
 /// visible, and the others are collapsed.
 fn link_group(form: &Form, errors: &Errors) -> Markup {
     let links = store_inputs::link_inputs(form, errors);
-    let last_used_index = links.iter().rposition(|link| link.is_used);
-    let used_count = match last_used_index {
-        Some(index) => index + 1,
+    // There can be unused links before the last used one.
+    let next_free_index = match links.iter().rposition(|link| link.is_used) {
+        Some(last_used_index) => last_used_index + 1,
         None => 0,
     };
-    let open_count = used_count + 1;
-    let (open_links, closed_links) = links.split_at(open_count.min(links.len()));
+    let open_count = links.len().min(next_free_index + 1);
+    let (open_links, closed_links) = links.split_at(open_count);
     html! {
         fieldset.fields {
             legend { (texts().links) }
@@ -217,34 +217,37 @@ fn link_rows(links: &[LinkInputs]) -> Markup {
 
 /// Handles `POST /settings/store`: saves the profile.
 ///
-/// If this makes the store a shelter, the store gets the default fields of a shelter. If the language
-/// changes and the member asked for it, the fields are relabelled.
+/// If this makes the store a shelter, the store gets the default fields of a shelter. If the
+/// language changes and the member asked for it, the fields are relabelled.
 pub(super) async fn save(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let submitted_form = &colour_picker::with_picked_colour(&desk.visit.form);
     let profile = desk.store().profile().await?;
-    let merged_form = MergedForm::new(submitted_form, &form_of(&profile));
+    let current_form = form_of(&profile);
+    let merged_form = MergedForm::new(submitted_form, &current_form);
     let mut errors = Errors::default();
     let patch = store_inputs::parse_patch(&merged_form.form, &mut errors);
     if !errors.is_empty() {
-        return profile_page(desk, &profile, &merged_form.form, &errors).await;
+        return show_profile(desk, &profile, &merged_form.form, &errors).await;
     }
     let preconditions = merged_form.preconditions(merged_form.is_conflict());
-    let changes_language = merge::differs(&merged_form.form, &form_of(&profile), "store.language");
-    if execute_change(desk, ProfileChange::Patch(Box::new(patch)), &preconditions).await? {
-        shelter_fields::add_to_new_shelter(desk, &profile).await?;
-        let wants_new_labels = !submitted_form.get(store_inputs::WITH_LABELS).is_empty();
-        if changes_language && wants_new_labels {
-            field_labels::relabel_for_new_language(desk).await?;
-        }
-        return Ok(staff::redirect_with_message(STORE_PATH, "saved"));
+    let change = ProfileChange::Patch(Box::new(patch));
+    let is_saved = execute_change(desk, change, &preconditions).await?;
+    if !is_saved {
+        return show_conflict(desk, submitted_form).await;
     }
 
-    show_conflict(desk, submitted_form).await
+    shelter_fields::add_to_new_shelter(desk, &profile).await?;
+    let changes_language = merge::differs(&merged_form.form, &current_form, "store.language");
+    let wants_new_labels = !submitted_form.get(store_inputs::WITH_LABELS).is_empty();
+    if changes_language && wants_new_labels {
+        field_labels::relabel_for_new_language(desk).await?;
+    }
+    Ok(staff::redirect_with_message(STORE_PATH, "saved"))
 }
 
-/// Renders the page after somebody else has changed the profile, with the submitted values.
+/// Renders the page with the submitted values, after somebody else has changed the profile.
 ///
-/// The page compares them with the current profile, so that the member can save them over it.
+/// The page compares the values with the current profile, so that the member can save them over it.
 async fn show_conflict(desk: &Desk<'_>, submitted_form: &Form) -> Result<Reply, ApiError> {
     let profile = desk.store().profile().await?;
     let merged_form = MergedForm::new(submitted_form, &form_of(&profile));
@@ -252,13 +255,13 @@ async fn show_conflict(desk: &Desk<'_>, submitted_form: &Form) -> Result<Reply, 
     if errors.is_empty() {
         errors = Errors::from_text(texts().store_stale);
     }
-    profile_page(desk, &profile, &merged_form.form, &errors).await
+    show_profile(desk, &profile, &merged_form.form, &errors).await
 }
 
 /// Changes the profile, at most once for all submissions of the same form.
 ///
-/// Returns `true` if this or an earlier submission made the change, and `false` if the
-/// preconditions failed.
+/// Returns whether this or an earlier submission made the change. If neither did, the preconditions
+/// failed.
 async fn execute_change(
     desk: &Desk<'_>,
     change: ProfileChange,

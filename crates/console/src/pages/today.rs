@@ -14,7 +14,9 @@ use super::{
     first_steps,
     order_rows::{self, OrderRow},
     parts::{self, empty_store_card},
-    today_sections::{MAX_ENTRIES_IN_SECTION, count_text, incomplete_pets, sales},
+    today_sections::{
+        MAX_ENTRIES_IN_SECTION, count_text, load_incomplete_section, load_sale_section,
+    },
     webhooks,
 };
 use crate::{layout::Follows, prelude::*};
@@ -30,7 +32,7 @@ const MAX_COUNTED_RESERVATIONS: u32 = 1_000;
 const MAX_SHARED_VALUES: usize = 5;
 
 /// Handles `GET /`: renders the page Today.
-pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
+pub(super) async fn show(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     // `None` if the numbers take too long.
     let inventory = time::timeout(INVENTORY_TIMEOUT, desk.app().inventory.read())
         .await
@@ -43,15 +45,16 @@ pub(super) async fn today(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let sections = if is_empty_store {
         None
     } else {
-        Some(sections(desk, inventory.as_ref()).await?)
+        Some(load_sections(desk, inventory.as_ref()).await?)
     };
-    let webhook_notice = webhook_notice(desk).await?;
-    let shared_value_notices = shared_value_notices(desk).await?;
+    let webhook_notice = load_webhook_notice(desk).await?;
+    let shared_value_notices = load_shared_value_notices(desk).await?;
     let steps = first_steps::remaining_steps(desk, is_empty_store).await?;
     let content = html! {
         h1 { (texts().today) }
         (clock_notice(desk))
-        // While the number of animals is unknown, the store counts as a small one.
+        // While the number of animals is unknown, the store counts as a small one, which needs no
+        // backup.
         (backup_notice(desk, animal_count.unwrap_or_default()))
         (webhook_notice)
         (shared_value_notices)
@@ -81,12 +84,13 @@ fn search_form() -> Markup {
     }
 }
 
-/// Renders the sections with reservations, sales, incomplete animals, and the numbers of animals.
-async fn sections(desk: &Desk<'_>, inventory: Option<&Inventory>) -> Result<Markup, ApiError> {
+/// Loads and renders the sections with reservations, sales, incomplete animals, and the numbers of
+/// animals.
+async fn load_sections(desk: &Desk<'_>, inventory: Option<&Inventory>) -> Result<Markup, ApiError> {
     let fields = desk.store().fields().await?;
-    let reservation_section = reservations(desk, &fields).await?;
-    let sale_section = sales(desk).await?;
-    let incomplete_section = incomplete_pets(desk, &fields).await?;
+    let reservation_section = load_reservation_section(desk, &fields).await?;
+    let sale_section = load_sale_section(desk).await?;
+    let incomplete_section = load_incomplete_section(desk, &fields).await?;
     Ok(html! {
         div #now.stack data-live {
             (reservation_section)
@@ -102,12 +106,14 @@ fn clock_notice(desk: &Desk<'_>) -> Markup {
     let Some(doubt) = desk.app().confirmed_clock.doubt() else {
         return html! {};
     };
-    let now = wording::exact(doubt.now);
-    let confirmed = wording::exact(doubt.confirmed);
-    // Round up to whole hours.
-    let hours = doubt.remaining.as_hours() + 1;
+    let now = wording::exact_time(doubt.now);
+    let confirmed = wording::exact_time(doubt.confirmed);
+    let whole_hours = doubt.remaining.as_hours();
     html! {
-        div.flash.notice role="status" { (texts().doubted_clock(&now, &confirmed, hours)) }
+        div.flash.notice role="status" {
+            // One hour more than the whole hours, so that the clock is trusted by then.
+            (texts().doubted_clock(&now, &confirmed, whole_hours + 1))
+        }
     }
 }
 
@@ -120,7 +126,7 @@ fn backup_notice(desk: &Desk<'_>, animal_count: u64) -> Markup {
     }
     let notice = match desk.app().backups.problem(animal_count, desk.visit.now) {
         Some(BackupProblem::OldBackup(last_backup)) => {
-            texts().old_backup(&wording::exact(last_backup))
+            texts().old_backup(&wording::exact_time(last_backup))
         }
         Some(BackupProblem::NoBackup) => texts().no_backup.to_owned(),
         None => return html! {},
@@ -128,8 +134,8 @@ fn backup_notice(desk: &Desk<'_>, animal_count: u64) -> Markup {
     html! { div.flash.notice { (notice) } }
 }
 
-/// Renders a notice for managers if webhooks fail.
-async fn webhook_notice(desk: &Desk<'_>) -> Result<Markup, StoreError> {
+/// Loads the state of the webhooks, and renders a notice for managers if some fail.
+async fn load_webhook_notice(desk: &Desk<'_>) -> Result<Markup, StoreError> {
     if desk.role() < Role::Manager {
         return Ok(html! {});
     }
@@ -148,15 +154,15 @@ async fn webhook_notice(desk: &Desk<'_>) -> Result<Markup, StoreError> {
     })
 }
 
-/// Renders a notice for each value of a unique field that several animals have, with links to these
-/// animals.
-async fn shared_value_notices(desk: &Desk<'_>) -> Result<Markup, StoreError> {
+/// Loads the values of unique fields that several animals have, and renders a notice for each
+/// value, with links to these animals.
+async fn load_shared_value_notices(desk: &Desk<'_>) -> Result<Markup, StoreError> {
     if !desk.may_write() {
         return Ok(html! {});
     }
     let owners = desk.store().shared_values().await?;
-    // The store limits the list, so the last value in it can lack owners. With a single owner left,
-    // there is nothing to compare, so the value is skipped.
+    // The store limits the length of the list, which can cut off owners of the last value. If only
+    // one owner is left, the value is skipped, because there is nothing to compare.
     let groups = owners
         .chunk_by(|owner, next_owner| owner.key == next_owner.key)
         .filter(|group| group.len() > 1)
@@ -175,17 +181,19 @@ async fn shared_value_notices(desk: &Desk<'_>) -> Result<Markup, StoreError> {
     })
 }
 
-/// Renders the reservations that end by the day after tomorrow, sorted by their end. There is a
-/// table for each label of [`end_label`].
-async fn reservations(desk: &Desk<'_>, fields: &FieldSet) -> Result<Markup, ApiError> {
+/// Loads and renders the reservations that end by the day after tomorrow, sorted by their end.
+/// There is a table for each label of [`end_label`].
+async fn load_reservation_section(desk: &Desk<'_>, fields: &FieldSet) -> Result<Markup, ApiError> {
     let day_after_tomorrow = parts::today(desk).saturating_add(2.days());
     let zone = desk.visit.facts.zone_of_days();
-    let end = zone
+    // The fallback is only for a day beyond the range of timestamps.
+    let last_end = zone
         .end_of_day(day_after_tomorrow)
         .unwrap_or(desk.visit.now);
+    let from_the_first = None;
     let due_orders = desk
         .store()
-        .due_orders(None, end, MAX_COUNTED_RESERVATIONS)
+        .due_orders(from_the_first, last_end, MAX_COUNTED_RESERVATIONS)
         .await?;
     let shown_ids = due_orders
         .iter()
@@ -208,7 +216,7 @@ async fn reservations(desk: &Desk<'_>, fields: &FieldSet) -> Result<Markup, ApiE
                 @let rows_of_group = take_rows(desk, &mut rows, label);
                 h3 { (label) " (" (count_text(rows_of_group.len(), group.len(), false)) ")" }
                 @if !rows_of_group.is_empty() {
-                    (order_rows::table(desk, fields, &rows_of_group))
+                    (order_rows::order_table(desk, fields, &rows_of_group))
                 }
             }
         }
@@ -224,13 +232,15 @@ fn take_rows(desk: &Desk<'_>, rows: &mut Vec<OrderRow>, label: &str) -> Vec<Orde
     .collect()
 }
 
-/// Returns the label for the end of a reservation: overdue, ending today, ending tomorrow, or later.
+/// Returns the label for a reservation with this end: overdue, ending today, ending tomorrow, or
+/// ending later.
 fn end_label(desk: &Desk<'_>, end: Timestamp) -> &'static str {
     if end <= desk.visit.now {
         return texts().overdue;
     }
     let remaining_time = desk.visit.facts.day_of(end) - parts::today(desk);
-    match remaining_time.get_days() {
+    let remaining_days = remaining_time.get_days();
+    match remaining_days {
         0 => texts().ending_today,
         1 => texts().ending_tomorrow,
         _ => texts().ending_later,
@@ -263,7 +273,7 @@ fn status_count(status: PetStatus, number: Option<u64>) -> Markup {
 /// `status` is the `status` parameter of the list, and `word` is the word for the status of a
 /// single animal.
 fn count_link(status: &str, word: &'static str, number: Option<u64>) -> Markup {
-    // While the number is unknown, the badge has the plural.
+    // The badge is below the number. While the number is unknown, the badge has the plural.
     let badge_word = texts().status_below(number.unwrap_or(u64::MAX), word);
     html! {
         li {

@@ -11,7 +11,7 @@ use petstore_languages::look::Animal;
 use super::{
     category_names,
     order_rows::{self, OrderRow},
-    parts,
+    parts, values,
 };
 use crate::prelude::*;
 
@@ -44,6 +44,13 @@ struct SectionEntry {
     /// The name of the animal; empty if the animal no longer exists.
     name: String,
     detail: String,
+}
+
+/// The sales of one day.
+struct Sales {
+    orders: Vec<Order>,
+    /// Whether there are more sales than were counted.
+    has_more: bool,
 }
 
 impl Section<'_> {
@@ -88,9 +95,9 @@ pub(super) fn count_text(shown_count: usize, count: usize, has_more: bool) -> St
     }
 }
 
-/// Renders the sales of today, the newest first, without the sales that were undone or returned
-/// since.
-pub(super) async fn sales(desk: &Desk<'_>) -> Result<Markup, StoreError> {
+/// Renders the sales of today, the newest first. Leaves out sales that were undone, or whose animal
+/// was returned since.
+pub(super) async fn load_sale_section(desk: &Desk<'_>) -> Result<Markup, StoreError> {
     let mut sales = load_sales_of_today(desk).await?;
     // The total price and the number include the sales that the section does not list.
     let totals = order_rows::price_totals(desk, sales.orders.iter());
@@ -98,7 +105,7 @@ pub(super) async fn sales(desk: &Desk<'_>) -> Result<Markup, StoreError> {
     sales.orders.truncate(MAX_ENTRIES_IN_SECTION);
 
     let mut entries = Vec::new();
-    for OrderRow { order, pet } in order_rows::with_pets(desk, sales.orders).await? {
+    for OrderRow { order, pet } in order_rows::pair_with_pets(desk, sales.orders).await? {
         let name = pet.map(|pet| pet.name.as_str().to_owned());
         let price = order
             .price
@@ -120,13 +127,6 @@ pub(super) async fn sales(desk: &Desk<'_>) -> Result<Markup, StoreError> {
         entries,
     };
     Ok(section.show())
-}
-
-/// The sales of one day.
-struct Sales {
-    orders: Vec<Order>,
-    /// Whether there are more sales than were counted.
-    has_more: bool,
 }
 
 /// Loads the orders that were sold today and are still completed, the newest first.
@@ -155,10 +155,10 @@ async fn load_sales_of_today(desk: &Desk<'_>) -> Result<Sales, StoreError> {
 
     let mut orders = order_rows::load_orders(desk, ids.into_iter().rev()).await?;
     orders.retain(|order| {
-        order.status == OrderStatus::Completed
-            && order
-                .closed_at
-                .is_some_and(|closed_at| closed_at >= midnight)
+        let is_closed_today = order
+            .closed_at
+            .is_some_and(|closed_at| closed_at >= midnight);
+        order.status == OrderStatus::Completed && is_closed_today
     });
     orders.sort_by_key(|order| Reverse(order.closed_at));
     Ok(Sales {
@@ -169,23 +169,25 @@ async fn load_sales_of_today(desk: &Desk<'_>) -> Result<Sales, StoreError> {
 
 /// Renders the newest animals that were added in the last week and lack a photo or a microchip
 /// number.
-pub(super) async fn incomplete_pets(
+pub(super) async fn load_incomplete_section(
     desk: &Desk<'_>,
     fields: &FieldSet,
 ) -> Result<Markup, StoreError> {
+    let after = None;
     let oldest_first = false;
-    let (mut newest_pets, next_position) = desk
+    let (mut new_pets, next_position) = desk
         .store()
-        .list_on_offer(None, category_names::largest_page_limit(), oldest_first)
+        .list_on_offer(after, category_names::largest_page_limit(), oldest_first)
         .await?;
-    let read_count = newest_pets.len();
+    let read_count = new_pets.len();
     let now = desk.visit.now;
+    // The subtraction fails only for times near the year -9999.
     let since = now.checked_sub(ARRIVAL_HOURS.hours()).unwrap_or(now);
-    newest_pets.retain(|pet| pet.created_at.is_some_and(|created_at| created_at >= since));
+    new_pets.retain(|pet| pet.created_at.is_some_and(|added_at| added_at >= since));
 
     let mut entries = Vec::new();
-    for pet in &newest_pets {
-        let labels = missing_parts(desk, fields, pet);
+    for pet in &new_pets {
+        let labels = find_missing_parts(desk, fields, pet);
         if !labels.is_empty() {
             entries.push(SectionEntry {
                 path: format!("/animals/{}", pet.id),
@@ -201,7 +203,7 @@ pub(super) async fn incomplete_pets(
         title: texts().incomplete,
         count,
         // If all animals of the page are new, further ones can be new, too.
-        has_more: next_position.is_some() && newest_pets.len() == read_count,
+        has_more: next_position.is_some() && new_pets.len() == read_count,
         list_path: "/animals",
         list_label: texts().newest_animals,
         introduction: html! {},
@@ -210,19 +212,19 @@ pub(super) async fn incomplete_pets(
     Ok(section.show())
 }
 
-/// Returns a text for each thing that an animal lacks. An animal should have a photo, and the number
-/// of its microchip if animals of its species usually have one.
-fn missing_parts(desk: &Desk<'_>, fields: &FieldSet, pet: &StorePet) -> Vec<&'static str> {
-    let mut missing_parts = Vec::new();
+/// Returns a label for each thing that an animal lacks. An animal should have a photo, and the
+/// number of its microchip if animals of its species usually have one.
+fn find_missing_parts(desk: &Desk<'_>, fields: &FieldSet, pet: &StorePet) -> Vec<&'static str> {
+    let mut labels = Vec::new();
     let can_have_photos = desk.app().photos.storage().is_some();
     if can_have_photos && pet.photos.all().is_empty() {
-        missing_parts.push(texts().no_photo);
+        labels.push(texts().no_photo);
     }
-    if let Some(field) = fields.find("microchip")
+    if let Some(field) = fields.find(values::MICROCHIP)
         && pet.fields.get(field.name.as_str()).is_none()
         && Animal::whole(pet, fields).is_chipped()
     {
-        missing_parts.push(texts().no_chip);
+        labels.push(texts().no_chip);
     }
-    missing_parts
+    labels
 }

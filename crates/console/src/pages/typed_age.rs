@@ -1,4 +1,4 @@
-//! Converts an age to a day of birth. For a new animal whose day of birth is unknown, a member can
+//! Converts an age to a day of birth. If the day of birth of a new animal is unknown, a member can
 //! enter the age instead.
 
 use jiff::{ToSpan, civil::Date};
@@ -30,17 +30,16 @@ pub(super) fn is_too_early(born: Date, today: Date) -> bool {
 /// birth.
 pub(super) fn form_with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut Errors) -> Form {
     let form = &desk.visit.form;
-    let birth_field = fields.all().iter().find(|field| field.is_birth());
-    let Some(birth_field) = birth_field else {
+    let Some(birth_field) = values::find_birth_field(fields) else {
         return form.clone();
     };
     if form.get(AGE_INPUT).is_empty() {
         return form.clone();
     }
 
-    let birth_input = values::input_of(birth_field);
+    let birth_input = values::input_name_of(birth_field);
     let result = read_birth_date(desk, birth_field);
-    // With an invalid age, the day of birth is empty. The form is not saved, because of the error.
+    // With an invalid age, the day of birth is empty. The error keeps the form from being saved.
     let birth_date = errors.ok_or_add(AGE_INPUT, result).unwrap_or_default();
 
     let mut inputs: Vec<(String, String)> = form.fields().to_vec();
@@ -53,9 +52,8 @@ pub(super) fn form_with_birth(desk: &Desk<'_>, fields: &FieldSet, errors: &mut E
 /// store has no field for this mark.
 pub(super) fn form_with_estimate(form: &Form, fields: &FieldSet) -> Form {
     let mut inputs: Vec<(String, String)> = form.fields().to_vec();
-    let estimate_field = fields.all().iter().find(|field| field.is_birth_estimate());
-    if let Some(estimate_field) = estimate_field {
-        inputs.push((values::input_of(estimate_field), "true".to_owned()));
+    if let Some(estimate_field) = values::find_birth_estimate_field(fields) {
+        inputs.push((values::input_name_of(estimate_field), "true".to_owned()));
     }
     inputs.into_iter().collect()
 }
@@ -63,21 +61,21 @@ pub(super) fn form_with_estimate(form: &Form, fields: &FieldSet) -> Form {
 /// Converts the age in the form to a day of birth, or returns the error message.
 fn read_birth_date(desk: &Desk<'_>, birth_field: &FieldDefinition) -> Result<String, &'static str> {
     let form = &desk.visit.form;
-    if !form.get(&values::input_of(birth_field)).is_empty() {
+    if !form.get(&values::input_name_of(birth_field)).is_empty() {
         return Err(texts().born_or_age);
     }
-    match birth_date(form.get(AGE_INPUT), desk.cell_reader()) {
+    match parse_age(form.get(AGE_INPUT), desk.cell_reader()) {
         Some(date) if is_too_early(date, parts::today(desk)) => Err(texts().birth_too_early),
         Some(date) => Ok(date.to_string()),
         None => Err(texts().age_invalid),
     }
 }
 
-/// Converts an age to a day of birth; `None` if the text is not an age. An age is a number with a
-/// unit, or a number of years without one.
+/// Parses an age, and converts it to a day of birth. Returns `None` if the text is not an age.
 ///
-/// On 28 November 2026, `2` is 28 November 2024, and `8 months` is 28 March 2026.
-fn birth_date(age: &str, reader: CellReader<'_>) -> Option<Date> {
+/// An age is a number with a unit, or a number of years without one. On 28 November 2026, `2` is
+/// 28 November 2024, and `8 months` is 28 March 2026.
+fn parse_age(age: &str, reader: CellReader<'_>) -> Option<Date> {
     if let Ok(years) = age.parse::<u16>() {
         // The first entry lists the words for years, separated by spaces. Any of them will do.
         let [year_words, ..] = texts().ages_typed;

@@ -30,13 +30,13 @@ pub(super) enum UndoPage {
 
 /// Reverts the act that includes the change in the form.
 pub(super) async fn undo(desk: &Desk<'_>, page: UndoPage) -> Result<Reply, ApiError> {
-    // No change has the number 0.
+    // Without a valid number, the form gets the number 0, which no change has.
     let seq = desk.visit.form.integer(CHANGE_FIELD).unwrap_or(0);
     let Some(act) = desk.app().act(seq).await? else {
         return show_problem(desk, page, texts().not_undoable).await;
     };
     let commands = desk.app().reverting_commands(&act).await?;
-    if !is_about_page(desk, page, &commands) {
+    if !is_form_of_page(desk, page, &commands) {
         return show_problem(desk, page, texts().not_undoable).await;
     }
 
@@ -49,17 +49,17 @@ pub(super) async fn undo(desk: &Desk<'_>, page: UndoPage) -> Result<Reply, ApiEr
     }
 }
 
-/// Whether the commands revert what the page is about. If not, this page did not render the form.
+/// Whether the form with these commands can be from this page: they revert what the page shows.
 ///
-/// The list is about any animals, and every other page only about the animal or order in its path.
-fn is_about_page(desk: &Desk<'_>, page: UndoPage, commands: &[Command]) -> bool {
-    let reversals: Vec<&PetReversal> = commands.iter().filter_map(pet_reversal).collect();
+/// The list shows any animals, and every other page only the animal or the order in its path.
+fn is_form_of_page(desk: &Desk<'_>, page: UndoPage, commands: &[Command]) -> bool {
+    let reversals: Vec<&PetReversal> = commands.iter().filter_map(as_pet_reversal).collect();
     match (page, &reversals[..]) {
         (UndoPage::Animals, reversals) => !reversals.is_empty(),
         (UndoPage::Animal | UndoPage::Photos, [reversal]) => {
             desk.path_id(PetId::new) == Some(reversal.id)
         }
-        (UndoPage::Order, [reversal]) => match &reversal.order {
+        (UndoPage::Order, [reversal]) => match &reversal.order_change {
             Some(order) => desk.path_id(OrderId::new) == Some(order.after.id),
             None => false,
         },
@@ -67,9 +67,9 @@ fn is_about_page(desk: &Desk<'_>, page: UndoPage, commands: &[Command]) -> bool 
     }
 }
 
-/// Returns the reversal of an animal and its order that a command makes; `None` if the command is
-/// another one.
-fn pet_reversal(command: &Command) -> Option<&PetReversal> {
+/// Returns the reversal of an animal and its order that a command carries out. Returns `None` if
+/// the command does something else.
+fn as_pet_reversal(command: &Command) -> Option<&PetReversal> {
     match command {
         Command::Revert(Reversal::Pet(reversal)) => Some(reversal),
         _ => None,
@@ -83,12 +83,9 @@ fn redirect_to_result(
     commands: &[Command],
     flash: Flash,
 ) -> Reply {
-    let pet_id = commands
-        .iter()
-        .find_map(pet_reversal)
-        .map(|reversal| reversal.id);
-    let animal_path = match pet_id {
-        Some(id) => format!("/animals/{id}"),
+    let reversals: Vec<&PetReversal> = commands.iter().filter_map(as_pet_reversal).collect();
+    let animal_path = match reversals.first() {
+        Some(reversal) => format!("/animals/{}", reversal.id),
         None => "/animals".to_owned(),
     };
     let path = match page {
@@ -97,9 +94,8 @@ fn redirect_to_result(
         UndoPage::Order | UndoPage::Animal => animal_path,
         UndoPage::Photos => format!("{animal_path}/photos"),
     };
-    let brings_photo_back = commands
+    let brings_photo_back = reversals
         .iter()
-        .filter_map(pet_reversal)
         .any(|reversal| !reversal.lost_photos.is_empty());
     let flash = if brings_photo_back {
         Flash::new("photo-restored", flash.id)
@@ -122,15 +118,17 @@ async fn undo_unchanged_pets(
     let mut applicable_commands = Vec::new();
     let mut problems = Vec::new();
     for (index, command) in commands.into_iter().enumerate() {
-        let Some(reversal) = pet_reversal(&command) else {
+        let Some(reversal) = as_pet_reversal(&command) else {
             continue;
         };
         let Some(pet) = desk.store().get_store_pet(reversal.id).await? else {
             continue;
         };
-        let pet_change = reversal.pet_change.as_ref();
-        let expected_version = pet_change.map(|change| change.after.version);
-        if expected_version.is_some_and(|version| version != pet.version) {
+        let was_changed_since = match &reversal.pet_change {
+            Some(pet_change) => pet_change.after.version != pet.version,
+            None => false,
+        };
+        if was_changed_since {
             let refusal = Refusal::MovedOn(Some(Box::new(pet.clone().into())));
             let message = refusal_message(&refusal);
             problems.push(AnimalProblem { pet, message });
@@ -142,8 +140,11 @@ async fn undo_unchanged_pets(
         }
     }
 
-    let can_undo = allows_partial_undo(act) && !applicable_commands.is_empty();
-    let introduction = if can_undo && desk.execute(applicable_commands).await?.is_ok() {
+    let mut is_undone = false;
+    if allows_partial_undo(act) && !applicable_commands.is_empty() {
+        is_undone = desk.execute(applicable_commands).await?.is_ok();
+    }
+    let introduction = if is_undone {
         texts().undone_without
     } else {
         texts().nothing_changed
@@ -152,8 +153,9 @@ async fn undo_unchanged_pets(
     animals::show(desk, &desk.visit.form, &Errors::from_markup(list)).await
 }
 
-/// Whether an act can be reverted for some of its animals only. It only changed animals, so that
-/// what it did to one animal does not depend on another resource, such as an order.
+/// Whether an act can be reverted for some of its animals only. This is so if the act changed
+/// nothing but animals: the change of one animal then depends on no other resource, such as an
+/// order.
 fn allows_partial_undo(act: &RecordedAct) -> bool {
     // An act whose changes cannot be read has no commands for animals, and does not come this far.
     let changes = act.changes().unwrap_or_default();

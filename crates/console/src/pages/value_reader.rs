@@ -1,4 +1,5 @@
-//! Reads the submitted values of fields as a patch for an animal.
+//! Reads the values that a member submits for the fields of an animal: as a patch of the animal, or
+//! to compare them with the stored values.
 
 use jiff::{Timestamp, civil::Date};
 use petstore_domain::store_area::{
@@ -9,7 +10,10 @@ use petstore_formats::cells::{CellProblem, CellReader};
 use super::{
     cells, parts,
     typed_age::is_too_early,
-    values::{as_input_text, input_of, label_of, value_markup},
+    values::{
+        find_birth_estimate_field, find_birth_field, format_for_input, input_name_of,
+        is_birth_estimated, label_of, value_markup,
+    },
 };
 use crate::prelude::*;
 
@@ -55,7 +59,7 @@ impl<'r> ValueReader<'r> {
     ) -> FieldPatch {
         let mut patch = FieldPatch::new();
         for field in self.fields.all() {
-            let input_name = input_of(field);
+            let input_name = input_name_of(field);
             let Some(typed_text) = form.all(&input_name).next() else {
                 continue;
             };
@@ -72,20 +76,20 @@ impl<'r> ValueReader<'r> {
         patch
     }
 
-    /// Adapts the field that marks the day of birth as an estimate, if the patch changes that day.
+    /// Sets or clears the mark that the day of birth is an estimate, if the patch changes that day.
     ///
-    /// The mark is set if the new day is an estimate, and cleared otherwise. If the form changes
-    /// the mark itself, that change takes precedence.
+    /// The mark is set if the new day is an estimate, and cleared otherwise. If the patch already
+    /// changes the mark, because the member edited it, nothing is adapted.
     fn update_birth_estimate(
         &self,
         form: &Form,
         stored_values: &FieldValues,
         patch: &mut FieldPatch,
     ) {
-        let all_fields = self.fields.all();
-        let mark_field = all_fields.iter().find(|field| field.is_birth_estimate());
-        let birth_field = all_fields.iter().find(|field| field.is_birth());
-        let (Some(mark_field), Some(birth_field)) = (mark_field, birth_field) else {
+        let Some(mark_field) = find_birth_estimate_field(self.fields) else {
+            return;
+        };
+        let Some(birth_field) = find_birth_field(self.fields) else {
             return;
         };
         let mark_name = mark_field.name.as_str();
@@ -94,16 +98,13 @@ impl<'r> ValueReader<'r> {
         if !has_new_birth || has_new_mark {
             return;
         }
-        let typed_birth = form.raw(&input_of(birth_field));
-        let is_marked = stored_values.get(mark_name) == Some(&FieldValue::Boolean(true));
-        let change = if self.cells.is_estimated_birth(birth_field, typed_birth) {
-            RequestedValue::Set(FieldValue::Boolean(true))
-        } else if is_marked {
-            RequestedValue::Clear
-        } else {
-            return;
-        };
-        patch.insert(mark_name.to_owned(), change);
+        let typed_birth = form.raw(&input_name_of(birth_field));
+        if self.cells.is_estimated_birth(birth_field, typed_birth) {
+            let mark = RequestedValue::Set(FieldValue::Boolean(true));
+            patch.insert(mark_name.to_owned(), mark);
+        } else if is_birth_estimated(self.fields, stored_values) {
+            patch.insert(mark_name.to_owned(), RequestedValue::Clear);
+        }
     }
 
     /// Compares each value in a form with the stored value of its field.
@@ -115,7 +116,7 @@ impl<'r> ValueReader<'r> {
     ) -> Vec<ComparedValue> {
         let mut compared_values = Vec::new();
         for field in self.fields.all() {
-            let Some(typed_text) = form.all(&input_of(field)).next() else {
+            let Some(typed_text) = form.all(&input_name_of(field)).next() else {
                 continue;
             };
             let stored_value = stored_values.get(field.name.as_str());
@@ -146,11 +147,15 @@ impl<'r> ValueReader<'r> {
         }
     }
 
-    /// Reads the text in the input of a field as a change of the stored value; `None` if the value
-    /// stays unchanged. Returns the error message if the text is not a valid value.
+    /// Reads the text in the input of a field as a change of the stored value. Returns `None` if
+    /// the value stays unchanged.
     ///
-    /// Some stored values cannot be represented by their input, such as two lines in an input of one
-    /// line. Such a value is kept until the member edits the text.
+    /// Some stored values cannot be represented by their input, such as two lines in an input of
+    /// one line. Such a value is kept until the member edits the text.
+    ///
+    /// # Errors
+    ///
+    /// Returns the error message if the text is not a valid value.
     fn read_change(
         &self,
         field: &FieldDefinition,
@@ -159,18 +164,20 @@ impl<'r> ValueReader<'r> {
     ) -> Result<Option<RequestedValue>, String> {
         let trimmed_text = trim_for_kind(field.kind, typed_text);
         if let Some(value) = stored_value
-            && with_stored_line_ends(&as_input_text(field.kind, value)) == trimmed_text
+            && with_stored_line_ends(&format_for_input(field.kind, value)) == trimmed_text
         {
             // The member has not edited the text.
             return Ok(None);
         }
 
+        // For a unique field, this rejects a number whose last digits a spreadsheet has dropped.
         let text = if has_several_spellings(field.kind) || field.is_unique {
             self.normalize(field, &trimmed_text)?
         } else {
             trimmed_text
         };
 
+        // In a field with texts, the text can consist of white space, which counts as no value.
         if text.trim().is_empty() {
             return Ok(stored_value.map(|_| RequestedValue::Clear));
         }
@@ -191,14 +198,13 @@ impl<'r> ValueReader<'r> {
     /// Checks that a day of birth does not make the animal implausibly old. If it does, returns the
     /// error message. Accepts every value of another field.
     fn check_birth(&self, field: &FieldDefinition, text: &str) -> Result<(), String> {
-        let is_implausible = field.is_birth()
-            && text
-                .parse()
-                .is_ok_and(|born| is_too_early(born, self.today));
-        if !is_implausible {
-            return Ok(());
+        if field.is_birth()
+            && let Ok(born) = text.parse::<Date>()
+            && is_too_early(born, self.today)
+        {
+            return Err(labelled_message(field, texts().birth_too_early));
         }
-        Err(labelled_message(field, texts().birth_too_early))
+        Ok(())
     }
 
     /// Converts a typed text to the format of the store, or returns the error message.
@@ -248,8 +254,8 @@ fn invalid_message(field: &FieldDefinition, text: &str) -> String {
     }
 }
 
-/// Trims a submitted text. Texts are not trimmed, because white space is significant in them, and
-/// the line breaks of a long text are converted to the format of the store.
+/// Trims a submitted text, unless it is for a field with texts: there, white space is significant.
+/// The line breaks of a long text are converted to the format of the store.
 fn trim_for_kind(kind: FieldKind, text: &str) -> String {
     match kind {
         FieldKind::Text => text.to_owned(),

@@ -2,8 +2,8 @@
 //! a new animal.
 //!
 //! A signed token in the form holds all that the service needs to know about such a photo, so the
-//! service keeps no list of waiting photos. If a photo is not added within a day, the service deletes
-//! its files.
+//! service keeps no list of waiting photos. If a photo is not added within a day, the service
+//! deletes its files.
 
 use jiff::SignedDuration;
 use petstore_domain::store_area::{NewPhoto, PhotoId, Photos};
@@ -12,15 +12,27 @@ use petstore_photos::StoredPhoto;
 use super::photos::PHOTO;
 use crate::prelude::*;
 
-/// How long a photo can wait for its animal. This is less than a day, after which the service deletes
-/// the files of the photo.
+/// How long a photo can wait for its animal. This is less than a day, after which the service
+/// deletes the files of the photo.
 const MAX_WAIT: SignedDuration = SignedDuration::from_hours(20);
 
-/// Returns the token of a waiting photo, which only this member can use.
+/// The waiting photos in the form of a new animal.
+#[derive(Default)]
+pub(super) struct WaitingPhotos {
+    /// The photos that can be added. Their files exist.
+    pub(super) photos: Vec<NewPhoto>,
+    /// The tokens of `photos`, in the same order.
+    pub(super) tokens: Vec<String>,
+    /// The number of photos that cannot be added. The token of such a photo is invalid or has
+    /// expired, its files are gone, or it is one photo too many for an animal.
+    pub(super) lost_count: usize,
+}
+
+/// Creates the token of a waiting photo. Only this member can use it.
 ///
 /// Its format is `ID.WIDTH.HEIGHT.SECONDS.TAG`, with the sides in pixels, the Unix time of the
 /// upload in seconds, and the signature.
-pub(super) fn waiting_photo_token(desk: &Desk<'_>, photo: StoredPhoto) -> String {
+pub(super) fn create_token(desk: &Desk<'_>, photo: StoredPhoto) -> String {
     let StoredPhoto { id, width, height } = photo;
     let text = format!("{id}.{width}.{height}.{}", desk.visit.now.as_second());
     let tag = desk.visit.sign(&signed_bytes(desk, &text));
@@ -33,7 +45,7 @@ fn signed_bytes(desk: &Desk<'_>, text: &str) -> Vec<u8> {
     format!("waiting photo of staff {} {text}", desk.session.member.id).into_bytes()
 }
 
-/// Verifies and parses a token of [`waiting_photo_token`].
+/// Verifies and parses a token of [`create_token`].
 ///
 /// Returns `None` if the signature is not valid for this member, or if the photo has waited too
 /// long.
@@ -61,33 +73,21 @@ fn parse_token(desk: &Desk<'_>, token: &str) -> Option<NewPhoto> {
     Some(photo.into_photo(None))
 }
 
-/// The waiting photos in the form of a new animal.
-#[derive(Default)]
-pub(super) struct WaitingPhotos {
-    /// The photos that can be added. Their files exist.
-    pub(super) photos: Vec<NewPhoto>,
-    /// The tokens of `photos`, in the same order.
-    pub(super) tokens: Vec<String>,
-    /// The number of photos that cannot be added: their token is invalid or has expired, their
-    /// files are gone, or an animal cannot have more photos.
-    pub(super) lost_count: usize,
-}
-
 /// Parses the tokens in the form of this request, and checks that the files of the photos exist.
 pub(super) async fn load_waiting_photos(desk: &Desk<'_>) -> Result<WaitingPhotos, ApiError> {
-    let mut waiting = WaitingPhotos::default();
+    let mut waiting_photos = WaitingPhotos::default();
     for token in desk.visit.form.all(PHOTO) {
         let Some(photo) = parse_token(desk, token) else {
-            waiting.lost_count += 1;
+            waiting_photos.lost_count += 1;
             continue;
         };
         let has_file = desk.app().photos.has_large_file(photo.id).await?;
-        if !has_file || waiting.photos.len() >= Photos::MAX {
-            waiting.lost_count += 1;
-        } else if !waiting.photos.contains(&photo) {
-            waiting.photos.push(photo);
-            waiting.tokens.push(token.to_owned());
+        if !has_file || waiting_photos.photos.len() >= Photos::MAX {
+            waiting_photos.lost_count += 1;
+        } else if !waiting_photos.photos.contains(&photo) {
+            waiting_photos.photos.push(photo);
+            waiting_photos.tokens.push(token.to_owned());
         }
     }
-    Ok(waiting)
+    Ok(waiting_photos)
 }

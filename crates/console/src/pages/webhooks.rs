@@ -7,10 +7,22 @@ use petstore_domain::store_area::{
     Attempt, ChangeType, DisabledReason, StoredWebhook, Webhook, WebhookId,
 };
 
-pub(super) use self::change::{add, disable, execute};
-
 use super::parts::{PLAIN_BUTTON, missing_page};
 use crate::{prelude::*, staff};
+
+pub(super) use self::change::{add, disable, execute};
+
+/// The path of the list of webhooks. The path of a webhook is this one with its id.
+const LIST_PATH: &str = "/settings/webhooks";
+
+/// The name of the input for the URL of a webhook.
+const URL_INPUT: &str = "url";
+
+/// The name of the input for the description of a webhook.
+const DESCRIPTION_INPUT: &str = "description";
+
+/// The name of the checkboxes for the types of changes that a webhook receives.
+const TYPE_INPUT: &str = "type";
 
 /// The number of delivery attempts that the page of a webhook shows.
 const MAX_SHOWN_ATTEMPTS: usize = 20;
@@ -40,7 +52,7 @@ fn state_badge(stored: &StoredWebhook) -> Markup {
 /// form if there are any.
 pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
     let webhooks = desk.store().list_webhooks().await?;
-    let chosen_types: Vec<&str> = desk.visit.form.all("type").collect();
+    let chosen_types: Vec<&str> = desk.visit.form.all(TYPE_INPUT).collect();
     let content = html! {
         @if webhooks.is_empty() {
             div.card.empty { strong { (texts().no_webhooks) } p { (texts().no_webhooks_hint) } }
@@ -49,9 +61,9 @@ pub(super) async fn list(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiE
         }
         details.card open[!errors.is_empty() || webhooks.is_empty()] {
             summary { (texts().add_webhook) }
-            form.fields method="post" action="/settings/webhooks" {
+            form.fields method="post" action=(LIST_PATH) {
                 (desk.idempotency_field("webhook"))
-                (inputs(&desk.visit.form, errors))
+                (text_inputs(&desk.visit.form, errors))
                 (type_checkboxes(&chosen_types))
                 div { button.main { (texts().add_webhook) } }
             }
@@ -78,7 +90,7 @@ fn webhook_table(webhooks: &[StoredWebhook]) -> Markup {
         @for stored in webhooks {
             tr {
                 td.first {
-                    a href={ "/settings/webhooks/" (stored.webhook.id) } {
+                    a href={ (LIST_PATH) "/" (stored.webhook.id) } {
                         (markup::text(&stored.webhook.url, SHORT_LENGTH))
                     }
                 }
@@ -109,13 +121,13 @@ fn description(webhook: &Webhook) -> Markup {
     }
 }
 
-/// Renders the inputs for a new webhook.
-fn inputs(form: &Form, errors: &Errors) -> Markup {
+/// Renders the inputs for the URL and the description of a new webhook.
+fn text_inputs(form: &Form, errors: &Errors) -> Markup {
     let mut url =
-        Input::from_form("url", texts().address, form, errors).with_hint(texts().address_hint);
+        Input::from_form(URL_INPUT, texts().address, form, errors).with_hint(texts().address_hint);
     url.kind = InputKind::Url;
     let description =
-        Input::from_form("description", texts().description, form, errors).make_optional();
+        Input::from_form(DESCRIPTION_INPUT, texts().description, form, errors).make_optional();
     html! { (url.show()) (description.show()) }
 }
 
@@ -127,7 +139,7 @@ fn type_checkboxes(chosen_types: &[&str]) -> Markup {
             @for kind in ChangeType::ALL {
                 div {
                     label {
-                        input type="checkbox" name="type" value=(kind.as_str())
+                        input type="checkbox" name=(TYPE_INPUT) value=(kind.as_str())
                             checked[chosen_types.contains(&kind.as_str())];
                         (texts().audited_change(kind))
                     }
@@ -137,7 +149,7 @@ fn type_checkboxes(chosen_types: &[&str]) -> Markup {
     }
 }
 
-/// Returns the id of the webhook in the path; `None` if it is not a number.
+/// Returns the id of the webhook in the path. Returns `None` if the path has no number there.
 fn webhook_in_path(desk: &Desk<'_>) -> Option<WebhookId> {
     desk.path_id(|id| Some(WebhookId(id)))
 }
@@ -193,26 +205,25 @@ fn details(desk: &Desk<'_>, stored: &StoredWebhook) -> Markup {
 
 /// Loads the newest [`MAX_SHOWN_ATTEMPTS`] delivery attempts of a webhook, the newest first.
 ///
-/// The store can only list them from oldest to newest, so this reads all of them.
+/// The store can only list attempts from oldest to newest, so this function reads all of them.
 async fn load_newest_attempts(desk: &Desk<'_>, id: WebhookId) -> Result<Vec<Attempt>, StoreError> {
     let mut newest_attempts = Vec::new();
-    let mut after = 0;
+    let mut last_number = 0;
     loop {
         let page = desk
             .store()
-            .list_attempts(id, after, ATTEMPTS_PER_READ)
+            .list_attempts(id, last_number, ATTEMPTS_PER_READ)
             .await?;
-        let Some(&(last_number, _)) = page.last() else {
-            break;
+        let Some((number, _)) = page.last() else {
+            newest_attempts.reverse();
+            return Ok(newest_attempts);
         };
-        after = last_number;
+        last_number = *number;
         newest_attempts.extend(page.into_iter().map(|(_, attempt)| attempt));
         // Only the newest attempts so far are kept, so that the memory does not grow with the list.
         let excess_count = newest_attempts.len().saturating_sub(MAX_SHOWN_ATTEMPTS);
         newest_attempts.drain(..excess_count);
     }
-    newest_attempts.reverse();
-    Ok(newest_attempts)
 }
 
 /// Renders the table of delivery attempts.
@@ -244,7 +255,7 @@ fn attempts_table(desk: &Desk<'_>, attempts: &[Attempt]) -> Markup {
 fn buttons(desk: &Desk<'_>, webhook: &Webhook) -> Markup {
     let button = |command: &str, class: &str, label: &str, hint: &str| {
         html! {
-            form method="post" action={ "/settings/webhooks/" (webhook.id) "/" (command) } {
+            form method="post" action={ (LIST_PATH) "/" (webhook.id) "/" (command) } {
                 (desk.idempotency_field(command))
                 button class=(class) { (label) }
                 div.hint { (hint) }

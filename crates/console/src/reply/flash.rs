@@ -1,8 +1,8 @@
 //! The flash message, which reports the last action of a member on the next page. A signed cookie
 //! carries it there.
 //!
-//! Its "Undo" button reverts an act: all changes that one request made. The number of any of its
-//! changes in the journal identifies the act.
+//! Its "Undo" button reverts an act: all changes that one request made. An act has no number of
+//! its own. The number of any of its changes in the journal identifies it.
 
 use std::fmt;
 
@@ -27,7 +27,7 @@ use crate::{
 /// The form field that names the page of the pressed button, to which the redirect leads back.
 pub(crate) const FROM_FIELD: &str = "from";
 
-/// The value of [`FROM_FIELD`] on the page Today.
+/// The value of [`FROM_FIELD`] on the page Today, whose path is `/`.
 pub(crate) const FROM_TODAY: &str = "today";
 
 /// The form field of an "Undo" button that identifies the act to undo: the number of one of its
@@ -43,7 +43,7 @@ const MAX_PAGE_LENGTH: usize = 2_000;
 const MESSAGE_SECONDS: u32 = 60;
 
 /// A message about the last action, which the next page shows once. The code selects the text: see
-/// [`wording::flash`].
+/// [`wording::compose_flash`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Flash {
     /// The code of the text, such as `sold`.
@@ -58,7 +58,7 @@ pub(crate) struct Flash {
 /// The act that the button "Undo" of a message reverts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Undo {
-    /// The number of a change of the act.
+    /// The number of any change of the act in the journal.
     pub(crate) seq: i64,
     /// The path of the page that shows what the act changed, possibly with a query.
     pub(crate) page: String,
@@ -84,9 +84,9 @@ impl Flash {
         }
     }
 
-    /// Makes a message about one animal begin with the animal's name. Pages that list several
-    /// animals need the name, all the more if the list no longer contains this animal.
-    pub(crate) fn add_animal_name(&mut self) {
+    /// Makes a message about one animal begin with the animal's name, by another code. Pages that
+    /// list several animals need the name, all the more if the list no longer contains this animal.
+    pub(crate) fn begin_with_animal_name(&mut self) {
         match &*self.code {
             "saved" => self.code = "animal-saved".to_owned(),
             "undone" => self.code = "animal-undone".to_owned(),
@@ -144,7 +144,7 @@ impl Flash {
 
     /// Renders the message with its link and its "Undo" button; `None` if the code is unknown.
     pub(super) async fn show(&self, desk: &Desk<'_>) -> Result<Option<Markup>, ApiError> {
-        let Some(FlashText { message, link }) = wording::flash(&self.code, self.id) else {
+        let Some(FlashText { message, link }) = wording::compose_flash(&self.code, self.id) else {
             return Ok(None);
         };
         let pet = self.find_pet(desk).await?;
@@ -161,9 +161,11 @@ impl Flash {
         }))
     }
 
-    /// Returns the animal that the message names; `None` if the message names none, or if the
-    /// animal no longer exists. Messages about orders name the animal, because staff know an order
-    /// by its animal rather than by its number.
+    /// Finds the animal that the message names. Returns `None` if the message names none, or if the
+    /// animal no longer exists.
+    ///
+    /// Messages about orders name the animal, because staff know an order by its animal rather than
+    /// by its number.
     async fn find_pet(&self, desk: &Desk<'_>) -> Result<Option<StorePet>, ApiError> {
         let pet_id = match self.code.as_str() {
             "animal-saved" | "animal-undone" => PetId::new(self.id),
@@ -178,7 +180,7 @@ impl Flash {
         }
     }
 
-    /// Returns the id of the animal in the order that the message is about; `None` if the order no
+    /// Finds the animal of the order that the message is about. Returns `None` if the order no
     /// longer exists.
     async fn find_pet_of_order(&self, desk: &Desk<'_>) -> Result<Option<PetId>, ApiError> {
         let Some(id) = OrderId::new(self.id) else {
@@ -186,6 +188,18 @@ impl Flash {
         };
         let order = desk.store().get_order(id).await?;
         Ok(order.map(|order| order.pet_id))
+    }
+}
+
+impl fmt::Display for Flash {
+    /// Writes the text that [`Flash::parse`] parses. If the page of the "Undo" button is too long,
+    /// the text has only its path.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}.{}", self.code, self.id)?;
+        if let Some(undo) = &self.undo {
+            write!(formatter, ".{}.{}", undo.seq, undo.page_for_cookie())?;
+        }
+        Ok(())
     }
 }
 
@@ -240,23 +254,12 @@ fn signed_text(desk: &Desk<'_>, text: &str) -> Vec<u8> {
     format!("message for staff {}: {text}", desk.session.member.id).into_bytes()
 }
 
-impl fmt::Display for Flash {
-    /// Writes the text that [`Flash::parse`] parses.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}.{}", self.code, self.id)?;
-        if let Some(undo) = &self.undo {
-            write!(formatter, ".{}.{}", undo.seq, undo.page_for_cookie())?;
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_message_is_a_code_and_a_number_and_nothing_else() {
+    fn a_message_is_a_code_a_number_and_possibly_an_undo() {
         let flash = Flash::new("added-many", 12);
         assert_eq!(Flash::parse(&flash.to_string()).as_ref(), Some(&flash));
         let flash = Flash {
@@ -280,6 +283,10 @@ mod tests {
         ] {
             assert_eq!(Flash::parse(text), None, "{text}");
         }
-        assert_eq!(wording::flash("unknown", 1), None);
+    }
+
+    #[test]
+    fn an_unknown_code_has_no_text() {
+        assert_eq!(wording::compose_flash("unknown", 1), None);
     }
 }

@@ -22,6 +22,13 @@ const PAGE: &str = "/account";
 /// The name of the input for the language.
 const LANGUAGE: &str = "language";
 
+/// The name of the input for the current password.
+const CURRENT_PASSWORD: &str = "current";
+
+/// The hidden form field that identifies the session to end, by the
+/// [public id](petstore_domain::staff::TokenDigest::public_id) of the digest of its token.
+const SESSION_ID: &str = "session";
+
 /// The maximum number of sessions in a table.
 const MAX_SHOWN_SESSIONS: usize = 100;
 
@@ -96,7 +103,7 @@ fn password_section(desk: &Desk<'_>) -> Markup {
             h2 { (texts().password) }
             form.fields method="post" action="/account/password" {
                 (desk.idempotency_field("password"))
-                (password_field("current", texts().current_password).show())
+                (password_field(CURRENT_PASSWORD, texts().current_password).show())
                 (new_password_inputs())
                 div.buttons { button { (texts().change_password) } }
             }
@@ -167,7 +174,7 @@ impl SessionTable<'_> {
         }
     }
 
-    /// Renders the table row of a session.
+    /// Renders the table row of a session. It names the member if the table shows members.
     fn row(&self, session: &StaffSession) -> Markup {
         let member = self
             .members
@@ -187,7 +194,7 @@ impl SessionTable<'_> {
                 td data-label=(texts().last_used) { (markup::time(session.seen_at, self.now)) }
                 td data-label=(texts().actions) {
                     form method="post" action=(self.end_path) {
-                        input type="hidden" name="session" value=(session.digest.name());
+                        input type="hidden" name=(SESSION_ID) value=(session.digest.public_id());
                         button {
                             (texts().end_session)
                             span.hidden { (texts().session_in(&browser)) }
@@ -229,7 +236,7 @@ pub(crate) async fn set_language(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         after: member.clone().with_language(language),
         ended_sessions: EndedSessions::None,
         new_session: None,
-        // Not for the audit trail, because it affects nobody else.
+        // The audit trail does not get this change, because it affects nobody else.
         act: None,
     };
     write_and_redirect(desk, change, PAGE, "saved").await
@@ -254,12 +261,12 @@ pub(crate) async fn set_password(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let hash = passwords
         .hash(slot.clone(), password, desk.random_from_form())
         .await?;
-    // The first request of a double click has already set this password. Both have the same salt,
-    // and so the same hash, because it is random but derived from the form.
+    // The first request of a double click has already set this password. Both requests have the
+    // same form, from which the salt is derived, so their hashes are equal.
     if member.password.as_ref() == Some(&hash) {
         return Ok(redirect_with_message(PAGE, "password-changed"));
     }
-    let typed_password = visit.form.raw("current");
+    let typed_password = visit.form.raw(CURRENT_PASSWORD);
     let current_hash = member.password.clone();
     if !passwords.verify(slot, typed_password, current_hash).await? {
         return show_account(desk, &Errors::from_text(texts().current_password_wrong)).await;
@@ -283,7 +290,8 @@ async fn write_password(desk: &Desk<'_>, hash: PasswordHash) -> Result<(), ApiEr
     if visit.write_member(change, session.actor()).await? == StaffWriteOutcome::Stale {
         // The other request of a double click may have set the same password in the meantime.
         let current_member = desk.store().find_staff(StaffKey::Id(member.id)).await?;
-        if current_member.is_none_or(|member| member.password != Some(hash)) {
+        let has_new_password = current_member.is_some_and(|member| member.password == Some(hash));
+        if !has_new_password {
             return Err(changed_meanwhile());
         }
     }
@@ -294,27 +302,27 @@ async fn write_password(desk: &Desk<'_>, hash: PasswordHash) -> Result<(), ApiEr
 pub(crate) async fn end_session(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let member = desk.session.member.id;
     let own_sessions = desk.store().list_sessions(Some(member)).await?;
-    end_named_session(desk, own_sessions, PAGE).await
+    end_session_in_form(desk, own_sessions, PAGE).await
 }
 
-/// Ends the session that the form names, and redirects to `next_path`. Ends only one of
-/// `sessions`, which the member may end. If the named session is not among them, it has already
-/// ended, which is not an error.
-pub(super) async fn end_named_session(
+/// Ends the session with the id in the form, and redirects to `next_path`. The member may end only
+/// one of `sessions`. A session that is not among them has already ended, which is not an error.
+pub(super) async fn end_session_in_form(
     desk: &Desk<'_>,
     sessions: Vec<StaffSession>,
     next_path: &str,
 ) -> Result<Reply, ApiError> {
-    let name = desk.visit.form.raw("session");
-    let named_session = sessions
+    let already_ended = redirect_with_message(next_path, "session-ended");
+    let id = desk.visit.form.raw(SESSION_ID);
+    let session_in_form = sessions
         .into_iter()
-        .find(|session| session.digest.name() == name);
-    let Some(session) = named_session else {
-        return Ok(redirect_with_message(next_path, "session-ended"));
+        .find(|session| session.digest.public_id() == id);
+    let Some(session) = session_in_form else {
+        return Ok(already_ended);
     };
     let key = StaffKey::Id(session.staff);
     let Some(member) = desk.store().find_staff(key).await? else {
-        return Ok(redirect_with_message(next_path, "session-ended"));
+        return Ok(already_ended);
     };
     let change = StaffChange::new(member.version, member, ActType::StaffSessionsEnded)
         .with_ended_sessions(EndedSessions::One(session.digest));

@@ -1,4 +1,4 @@
-//! Counts sign-in attempts, and records failed ones.
+//! Counts sign-ins, limits the attempts, and records the failed ones.
 
 use petstore_domain::{
     Actor, StaffId,
@@ -9,6 +9,39 @@ use tracing::warn;
 
 use crate::{openid::Failure, prelude::*, visit::Visit};
 
+/// How somebody signs in.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum SignInMethod {
+    /// With a password, perhaps followed by a code of the second factor.
+    Password,
+    Passkey,
+    /// At the OpenID provider.
+    Provider,
+    /// With the single-use link of a new or reset member.
+    Link,
+}
+
+impl SignInMethod {
+    /// Returns the name of the method in the metrics and in the log.
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Password => "password",
+            Self::Passkey => "passkey",
+            Self::Provider => "provider",
+            Self::Link => "link",
+        }
+    }
+}
+
+/// Counts a successful sign-in in the metrics.
+pub(super) fn count_success(visit: &Visit<'_>, method: SignInMethod) {
+    visit
+        .console
+        .app
+        .sign_ins
+        .count(method.as_str(), "accepted");
+}
+
 /// Records a failed sign-in: counts it by `method` in the metrics, logs its cause if there is one,
 /// and adds it to the audit trail with the member, if known. The typed name is not recorded,
 /// because people sometimes type their password there.
@@ -17,7 +50,7 @@ use crate::{openid::Failure, prelude::*, visit::Visit};
 /// unreachable provider.
 pub(super) async fn record_rejection(
     visit: &Visit<'_>,
-    method: &str,
+    method: SignInMethod,
     member: Option<&StaffMember>,
     cause: Option<&Failure>,
 ) -> Result<(), ApiError> {
@@ -27,7 +60,7 @@ pub(super) async fn record_rejection(
     } else {
         "rejected"
     };
-    visit.console.app.sign_ins.count(method, result);
+    visit.console.app.sign_ins.count(method.as_str(), result);
     if let Some(cause) = cause {
         log_failure(visit, method, cause);
     }
@@ -44,11 +77,12 @@ pub(super) async fn record_rejection(
 }
 
 /// Logs the cause of a failed sign-in, unless too many failures were logged recently.
-fn log_failure(visit: &Visit<'_>, method: &str, cause: &Failure) {
+fn log_failure(visit: &Visit<'_>, method: SignInMethod, cause: &Failure) {
+    let method_name = method.as_str();
     let now = visit.console.app.clock.instant();
     let log_limiter = &visit.console.edge.sign_in_log_limiter;
     if let Some(left_out) = log_limiter.try_acquire(now) {
-        warn!(request_id = ?visit.request_id, left_out, "a sign-in by {method} failed: {cause}");
+        warn!(request_id = ?visit.request_id, left_out, "a sign-in by {method_name} failed: {cause}");
     }
 }
 

@@ -8,7 +8,10 @@ use petstore_domain::{
 };
 use petstore_web::edge::Response;
 
-use super::saved_form;
+use super::{
+    attempts::{SignInMethod, count_success},
+    saved_form::saved_form_page,
+};
 use crate::{browser_secret::BrowserSecret, layout, prelude::*, session, visit::Visit};
 
 /// The path at which a sign-in in a separate tab ends, and to which the original tab then posts to
@@ -17,6 +20,9 @@ pub(super) const DONE_PATH: &str = "/sign-in/done";
 
 /// The maximum length of a form that the sign-in page saves, in bytes.
 const MAX_SAVED_BYTES: usize = 64 << 10;
+
+/// The hidden field with the path of the page.
+const NEXT_FIELD: &str = "next";
 
 /// The hidden field with the path of a saved form. In the names of the fields, `kept` means saved.
 const PATH_FIELD: &str = "kept_path";
@@ -128,7 +134,7 @@ impl Destination {
     /// Restores the destination from the [hidden fields](Self::hidden_fields) of a submitted
     /// sign-in form. Fails with 403 if the signature of its saved form is invalid.
     pub(super) fn from_form(visit: &Visit<'_>) -> Result<Self, ApiError> {
-        let mut destination = Self::from_path(visit, visit.form.raw("next"));
+        let mut destination = Self::from_path(visit, visit.form.raw(NEXT_FIELD));
         destination.saved_form = SavedForm::from_fields(visit)?;
         Ok(destination)
     }
@@ -162,34 +168,34 @@ impl Destination {
     /// Renders the hidden fields that [`Self::from_form`] reads.
     pub(super) fn hidden_fields(&self) -> Markup {
         html! {
-            input type="hidden" name="next" value=(self.path);
+            input type="hidden" name=(NEXT_FIELD) value=(self.path);
             @if let Some(saved_form) = &self.saved_form { (saved_form.hidden_fields()) }
         }
     }
 
     /// Returns the response to a successful sign-in: the page of the saved form, or a redirect to
-    /// the destination. The response sets the cookies of the session. Counts the sign-in by
-    /// `method`, such as `password`, in the metrics.
+    /// the destination. The response sets the cookies of the session. Counts the sign-in by its
+    /// method.
     pub(super) async fn complete_sign_in(
         &self,
         visit: &Visit<'_>,
         token: &Token,
         member: &StaffMember,
-        method: &str,
+        method: SignInMethod,
     ) -> Result<Response, ApiError> {
         let mut response = match &self.saved_form {
             Some(saved_form) => {
-                saved_form::page(visit, member, &saved_form.path, &saved_form.form).await?
+                saved_form_page(visit, member, &saved_form.path, &saved_form.form).await?
             }
             None => layout::redirect(&self.path),
         };
-        visit.console.app.sign_ins.count(method, "accepted");
+        count_success(visit, method);
         session::set_cookies(visit, &mut response, token, member);
         Ok(response)
     }
 }
 
-/// Returns the path if the console has a route for it with this method; otherwise `None`. This
+/// Returns the path if the console has a route for it with this method; otherwise `None`. The check
 /// prevents open redirects, with which a link to the console would lead to another site.
 pub(super) fn own_path<'p>(visit: &Visit<'_>, method: &Method, path: &'p str) -> Option<&'p str> {
     // Browsers treat a backslash in a path like a slash, so `/\shop.example` would be another site.

@@ -3,14 +3,20 @@
 use jiff::{Timestamp, ToSpan};
 use petstore_domain::{ApiKey, KeyId, KeyRecord, NewKey, Problem, Scope};
 
-use super::{redirect_with_message, secret_card, settings_page};
+use super::{ACTION, redirect_with_message, secret_card, settings_page};
 use crate::{ask::SettingChange, prelude::*};
 
 /// The path of the page, to which its forms redirect.
 const PAGE: &str = "/settings/keys";
 
-/// How long the old key stays valid after a rotation, in hours. In this time,
-/// the manager enters the new key in the programs that use the old one.
+/// The action that replaces a key by its successor.
+const ROTATE: &str = "rotate";
+
+/// The action that makes a key invalid at once.
+const REVOKE: &str = "revoke";
+
+/// How long the old key stays valid after a rotation, in hours. In this time, the manager enters
+/// the new key in the programs that use the old one.
 const OVERLAP_HOURS: i64 = 24;
 
 /// The maximum length of a key's name, in characters.
@@ -79,7 +85,7 @@ fn key_row(desk: &Desk<'_>, key: &KeyRecord) -> Markup {
                 } @else {
                     (texts().never)
                 }
-                // The deprecated operation is getPet.
+                // `getPet` is the only deprecated operation.
                 @if let Some(called_at) = key.last_deprecated_call_at {
                     br; (texts().called_get_pet) (markup::time(called_at, now))
                 }
@@ -89,9 +95,9 @@ fn key_row(desk: &Desk<'_>, key: &KeyRecord) -> Markup {
                 @if key.is_valid_at(now) {
                     div.buttons {
                         @if key.successor.is_none() {
-                            (action_button(desk, key, "rotate", "", texts().rotate_key))
+                            (action_button(desk, key, ROTATE, texts().rotate_key))
                         }
-                        (action_button(desk, key, "revoke", "danger", texts().revoke_key))
+                        (action_button(desk, key, REVOKE, texts().revoke_key))
                     }
                 }
             }
@@ -112,17 +118,12 @@ fn key_state(key: &KeyRecord, now: Timestamp) -> Markup {
 }
 
 /// Renders a button that changes a key: [`change_key`] executes `action`.
-fn action_button(
-    desk: &Desk<'_>,
-    key: &KeyRecord,
-    action: &str,
-    class: &str,
-    label: &str,
-) -> Markup {
+fn action_button(desk: &Desk<'_>, key: &KeyRecord, action: &str, label: &str) -> Markup {
+    let class = if action == REVOKE { "danger" } else { "" };
     html! {
         form method="post" action={ (PAGE) "/" (key.id) } {
             (desk.idempotency_field(&format!("{action}-{}", key.id)))
-            input type="hidden" name="do" value=(action);
+            input type="hidden" name=(ACTION) value=(action);
             button class=(class) { (label) span.hidden { (window_texts().colon) (key.name) } }
         }
     }
@@ -192,9 +193,8 @@ fn key_page(key: &ApiKey) -> Reply {
     settings_page(texts().new_key, None, &Errors::default(), &content)
 }
 
-/// Responds to `POST /settings/keys/{id}`: executes the action in the form field `do`, which is
-/// `rotate` or `revoke`. The key can be one of another deployment, although the page does not show
-/// those.
+/// Responds to `POST /settings/keys/{id}`: executes the action in the form, which is [`ROTATE`] or
+/// [`REVOKE`]. The key can be one of another deployment, although the page does not show those.
 pub(crate) async fn change_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let id = desk
         .path_id(|id| Some(KeyId(id)))
@@ -204,9 +204,9 @@ pub(crate) async fn change_key(desk: &Desk<'_>) -> Result<Reply, ApiError> {
         .get_key(id)
         .await?
         .ok_or_else(ApiError::no_such_path)?;
-    match desk.visit.form.raw("do") {
-        "revoke" => revoke_key(desk, &key).await,
-        "rotate" => rotate_key(desk, &key).await,
+    match desk.visit.form.raw(ACTION) {
+        REVOKE => revoke_key(desk, &key).await,
+        ROTATE => rotate_key(desk, &key).await,
         _ => Err(ApiError::new(Problem::InvalidBody, texts().incomplete_form)),
     }
 }

@@ -13,8 +13,12 @@ use petstore_store::{StaffKey, StaffWriteOutcome};
 use petstore_web::edge::{ApiError, Response};
 
 use super::{
-    changed_meanwhile, new_password_inputs, problem_banner, sign_in::begin_session,
-    sign_in_page::provider_path, status_of,
+    NEW_PASSWORD, NEW_PASSWORD_AGAIN,
+    attempts::{SignInMethod, count_success},
+    changed_meanwhile, new_password_inputs, problem_banner,
+    sign_in::begin_session,
+    sign_in_page::provider_path,
+    status_of,
 };
 use crate::{
     layout,
@@ -30,7 +34,7 @@ pub(crate) async fn link_form(visit: &Visit<'_>) -> Result<Response, ApiError> {
     if link.is_some() && link == visit.console.settings.demo_link {
         return sign_in_to_demo(visit).await;
     }
-    match find_member(visit).await? {
+    match find_member_by_path(visit).await? {
         Some(member) => Ok(form_page(visit, &member, None)),
         None => Ok(invalid_link_page(visit)),
     }
@@ -46,7 +50,7 @@ async fn sign_in_to_demo(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let Some(member) = manager else {
         return Ok(invalid_link_page(visit));
     };
-    let act = member.act(ActType::StaffSignedIn);
+    let act = member.create_act(ActType::StaffSignedIn);
     let token = begin_session(visit, &member, act)
         .await?
         .ok_or_else(changed_meanwhile)?;
@@ -58,11 +62,11 @@ async fn sign_in_to_demo(visit: &Visit<'_>) -> Result<Response, ApiError> {
 /// Responds to `POST /link/{token}`: signs the member in, and sets the new password if the console
 /// has passwords. Ends the member's other sessions. The link is not valid any more afterwards.
 pub(crate) async fn use_link(visit: &Visit<'_>) -> Result<Response, ApiError> {
-    let Some(member) = find_member(visit).await? else {
+    let Some(member) = find_member_by_path(visit).await? else {
         return Ok(invalid_link_page(visit));
     };
     let NewSession { token, record } = NewSession::confirmed(visit, member.id);
-    let actor = session::actor(&member);
+    let actor = session::actor_of(&member);
     let version = member.version;
     let mut change = if visit.console.has_passwords() {
         let password = match parse_new_password(visit, &member) {
@@ -70,8 +74,11 @@ pub(crate) async fn use_link(visit: &Visit<'_>) -> Result<Response, ApiError> {
             Err(message) => return Ok(form_page(visit, &member, Some(&message))),
         };
         let hash = hash_password(visit, password).await?;
-        let member = member.with_password(hash);
-        StaffChange::new(version, member, ActType::StaffPasswordSet)
+        StaffChange::new(
+            version,
+            member.with_password(hash),
+            ActType::StaffPasswordSet,
+        )
     } else {
         // The member signs in only once with the link, and at the provider afterwards.
         StaffChange::new(version, member.without_link(), ActType::StaffSignedIn)
@@ -79,13 +86,13 @@ pub(crate) async fn use_link(visit: &Visit<'_>) -> Result<Response, ApiError> {
     change.ended_sessions = EndedSessions::All;
     change.new_session = Some(record);
 
-    let member = change.after.clone();
+    let signed_in_member = change.after.clone();
     if visit.write_member(change, actor).await? == StaffWriteOutcome::Stale {
         return Err(changed_meanwhile());
     }
-    visit.console.app.sign_ins.count("link", "accepted");
+    count_success(visit, SignInMethod::Link);
     let mut response = layout::redirect("/");
-    session::set_cookies(visit, &mut response, &token, &member);
+    session::set_cookies(visit, &mut response, &token, &signed_in_member);
     Ok(response)
 }
 
@@ -99,7 +106,7 @@ async fn hash_password(visit: &Visit<'_>, password: Password) -> Result<Password
 }
 
 /// Finds the member of the link in the path. See [`find_member_by_link`].
-async fn find_member(visit: &Visit<'_>) -> Result<Option<StaffMember>, ApiError> {
+async fn find_member_by_path(visit: &Visit<'_>) -> Result<Option<StaffMember>, ApiError> {
     match TokenDigest::from_presented(visit.parameter) {
         Some(link) => find_member_by_link(visit, link).await,
         None => Ok(None),
@@ -123,11 +130,12 @@ pub(super) fn parse_new_password(
     visit: &Visit<'_>,
     member: &StaffMember,
 ) -> Result<Password, String> {
-    if visit.form.raw("new") != visit.form.raw("again") {
+    let typed_password = visit.form.raw(NEW_PASSWORD);
+    if typed_password != visit.form.raw(NEW_PASSWORD_AGAIN) {
         return Err(texts().passwords_different.to_owned());
     }
     let store_name = visit.facts.name().value;
-    Password::new(visit.form.raw("new"), &member.name, store_name)
+    Password::new(typed_password, &member.name, store_name)
         .map_err(|weakness| texts().weak(weakness))
 }
 

@@ -9,13 +9,23 @@ use petstore_domain::{
 use petstore_store::{StaffKey, StaffWriteOutcome};
 
 use super::{
-    account::{SessionTable, end_named_session},
+    ACTION,
+    account::{SessionTable, end_session_in_form},
     changed_meanwhile, secret_card, settings_page, write_and_redirect,
 };
 use crate::{ask::SettingChange, prelude::*};
 
 /// The path of the page, to which its forms redirect.
 const PAGE: &str = "/settings/staff";
+
+/// The action that gives a member another role.
+const CHANGE_ROLE: &str = "role";
+
+/// The action that replaces a member's password by a new link.
+const RESET: &str = "reset";
+
+/// The action that disables a member.
+const DISABLE: &str = "disable";
 
 /// Responds to `GET /settings/staff`, and renders the page again after an invalid form.
 pub(crate) async fn show_members(desk: &Desk<'_>, errors: &Errors) -> Result<Reply, ApiError> {
@@ -89,9 +99,9 @@ fn member_row(desk: &Desk<'_>, member: &StaffMember) -> Markup {
                     @if is_self {
                         (texts().you)
                     } @else {
-                        (action_button(desk, member, "reset", texts().new_link))
+                        (action_button(desk, member, RESET, texts().new_link))
                         @if member.disabled_at.is_none() {
-                            (action_button(desk, member, "disable", texts().block_member))
+                            (action_button(desk, member, DISABLE, texts().block_member))
                         }
                     }
                 }
@@ -106,7 +116,7 @@ fn role_form(desk: &Desk<'_>, member: &StaffMember) -> Markup {
     html! {
         form.row method="post" action={ (PAGE) "/" (member.id) } {
             (desk.idempotency_field("role"))
-            input type="hidden" name="do" value="role";
+            input type="hidden" name=(ACTION) value=(CHANGE_ROLE);
             select name="role" aria-label=(texts().role_of(name)) {
                 @for role in Role::ALL {
                     option value=(role.as_str()) selected[role == member.role] {
@@ -142,15 +152,17 @@ fn member_state(member: &StaffMember, now: Timestamp) -> Markup {
     html! { (state) }
 }
 
-/// Renders a button that changes a member: [`change_member`] executes `action`.
+/// Renders a button that changes a member: it submits the value `action` of the field [`ACTION`],
+/// which [`change_member`] executes.
 fn action_button(desk: &Desk<'_>, member: &StaffMember, action: &str, label: &str) -> Markup {
     html! {
         form method="post" action={ (PAGE) "/" (member.id) } {
             (desk.idempotency_field(&format!("{action}-{}", member.id)))
             input type="hidden" name="version" value=(member.version);
-            input type="hidden" name="do" value=(action);
+            input type="hidden" name=(ACTION) value=(action);
             button {
                 (label)
+                // For screen readers, because each member has a button with this label.
                 span.hidden { (window_texts().colon) (member.name.as_str()) }
             }
         }
@@ -197,8 +209,9 @@ pub(crate) async fn add_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 }
 
 /// Whether this form has already created `link`, because of a double click. The same form always
-/// generates the same link: see [`Desk::random_from_form`]. Once somebody has used the link, it no
-/// longer exists, so the result is `false`.
+/// generates the same link: see [`Desk::random_from_form`].
+///
+/// The result is `false` once somebody has used the link, because it then no longer exists.
 async fn already_created(desk: &Desk<'_>, link: &Token) -> Result<bool, ApiError> {
     let key = StaffKey::Link(link.digest());
     Ok(desk.store().find_staff(key).await?.is_some())
@@ -211,8 +224,8 @@ fn link_page(desk: &Desk<'_>, name: &StaffName, link: &Token) -> Reply {
     settings_page(texts().link, None, &Errors::default(), &content)
 }
 
-/// Responds to `POST /settings/staff/{id}`: executes the action in the form field `do`, which is
-/// `role`, `reset` or `disable`.
+/// Responds to `POST /settings/staff/{id}`: executes the action in the form, which is
+/// [`CHANGE_ROLE`], [`RESET`] or [`DISABLE`].
 pub(crate) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let id = desk
         .path_id(|id| Some(StaffId(id)))
@@ -224,14 +237,23 @@ pub(crate) async fn change_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
             texts().own_access,
         ));
     }
-    let member = desk.store().find_staff(StaffKey::Id(id)).await?;
-    let member = member.ok_or_else(ApiError::no_such_path)?;
-    match desk.visit.form.raw("do") {
-        "role" => change_role(desk, member).await,
-        "disable" => disable_member(desk, member).await,
-        "reset" => reset_member(desk, member).await,
+    let member = desk
+        .store()
+        .find_staff(StaffKey::Id(id))
+        .await?
+        .ok_or_else(ApiError::no_such_path)?;
+    match desk.visit.form.raw(ACTION) {
+        CHANGE_ROLE => change_role(desk, member).await,
+        DISABLE => disable_member(desk, member).await,
+        RESET => reset_member(desk, member).await,
         _ => Err(ApiError::new(Problem::InvalidBody, texts().incomplete_form)),
     }
+}
+
+/// Returns the object of a question such as "Change role for Ana?": `for Ana`. The translated text
+/// begins with a space, which the question already has.
+fn object_in_question(name: &str) -> String {
+    texts().for_member(name).trim().to_owned()
 }
 
 /// Changes a member's role to the one in the form, once the manager has confirmed it. Fails with
@@ -249,10 +271,10 @@ async fn change_role(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiE
     }
 
     let name = member.name.as_str();
-    let object = texts().for_member(name);
+    let object = object_in_question(name);
     let role_change = SettingChange {
         verb: texts().change_role,
-        object: object.trim(),
+        object: &object,
         effect: &texts().role_becomes(name, member.role, role),
         back_path: PAGE,
     };
@@ -286,10 +308,10 @@ async fn disable_member(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, A
 /// password by a new link, which is shown once.
 async fn reset_member(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, ApiError> {
     let name = member.name.clone();
-    let object = texts().for_member(name.as_str());
+    let object = object_in_question(name.as_str());
     let reset = SettingChange {
         verb: texts().make_link,
-        object: object.trim(),
+        object: &object,
         effect: &texts().reset_member(name.as_str()),
         back_path: PAGE,
     };
@@ -316,5 +338,5 @@ async fn reset_member(desk: &Desk<'_>, member: StaffMember) -> Result<Reply, Api
 /// Responds to `POST /settings/sessions/end`: ends a session, which can be of any member.
 pub(crate) async fn end_session_of_member(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let all_sessions = desk.store().list_sessions(None).await?;
-    end_named_session(desk, all_sessions, PAGE).await
+    end_session_in_form(desk, all_sessions, PAGE).await
 }

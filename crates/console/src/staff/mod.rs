@@ -28,6 +28,9 @@ use petstore_domain::{NamedActor, Problem, staff::StaffChange};
 use petstore_store::StaffWriteOutcome;
 use petstore_web::edge::Origin;
 
+use super::{openid::Provider, reply::Flash, visit::Visit};
+use crate::prelude::*;
+
 pub(super) use self::{
     account::{end_session, set_language, set_password, show_account},
     keys::{add_key, change_key, show_keys},
@@ -36,47 +39,58 @@ pub(super) use self::{
     passkey_assertion::send_challenge,
     passkeys::{add_passkey, remove_passkey, show_passkeys, sign_in_with_passkey},
     provider::{handle_callback, redirect_to_provider, signed_in_page},
-    saved_form::page as saved_form_page,
+    saved_form::saved_form_page,
     second_factor::{
         remove_second_factor, replace_recovery_codes, set_second_factor, show_second_factor,
     },
     sign_in::{continue_here, sign_in, sign_in_form, submit_code},
     sign_in_page::sign_in_page,
-    sign_out::{end_sessions, sign_out},
+    sign_out::{handle_provider_logout, sign_out},
 };
 
-use super::{openid::Provider, reply::Flash, visit::Visit};
-use crate::prelude::*;
+/// The hidden form field that names the action to execute, if several forms have the same path.
+const ACTION: &str = "do";
 
-/// Returns a required password input. By its `autocomplete`, password managers fill in the current
-/// password, or suggest a new one if `id` is `new` or `again`.
+/// The name of the input for a one-time code or a recovery code.
+const CODE: &str = "code";
+
+/// The name of the input for a new password.
+const NEW_PASSWORD: &str = "new";
+
+/// The name of the input for the same new password again.
+const NEW_PASSWORD_AGAIN: &str = "again";
+
+/// Returns a required input for a password. Password managers fill in the current one, unless the
+/// caller changes `autocomplete`.
 fn password_field<'a>(id: &'a str, label: &'a str) -> Input<'a> {
-    let autocomplete = match id {
-        "new" | "again" => "new-password",
-        _ => "current-password",
-    };
     Input {
         id,
         label,
         kind: InputKind::Password,
         is_required: true,
-        autocomplete,
+        autocomplete: "current-password",
         ..Input::default()
     }
 }
 
-/// Renders two inputs for a new password, which must be typed twice.
+/// Renders two inputs for a new password, which must be typed twice. Password managers suggest one.
 fn new_password_inputs() -> Markup {
-    let first_input =
-        password_field("new", texts().new_password).with_hint(texts().new_password_hint);
-    let second_input = password_field("again", texts().new_password_again);
+    let first_input = Input {
+        autocomplete: "new-password",
+        hint: Some(texts().new_password_hint),
+        ..password_field(NEW_PASSWORD, texts().new_password)
+    };
+    let second_input = Input {
+        autocomplete: "new-password",
+        ..password_field(NEW_PASSWORD_AGAIN, texts().new_password_again)
+    };
     html! { (first_input.show()) (second_input.show()) }
 }
 
 /// Returns an input for a one-time code or a recovery code.
 fn code_field(label: &str) -> Input<'_> {
     Input {
-        id: "code",
+        id: CODE,
         label,
         is_required: true,
         autocomplete: "one-time-code",
@@ -101,7 +115,9 @@ pub(super) fn secret_card(hint: &Markup, secret: &str, next_path: &str) -> Marku
             p { (hint) }
             code.secret { (secret) }
             div.buttons {
-                // The script reveals the button if the browser allows copying.
+                // The script `live.js` reveals the button if the browser allows copying. After
+                // copying, the text in `data-done` becomes the label of the button and the status
+                // for screen readers.
                 button type="button" data-copy=(secret) data-done=(texts().copied) hidden { (texts().copy) }
                 a.button.main href=(next_path) { (texts().secret_kept) }
             }
@@ -138,7 +154,8 @@ pub(super) fn settings_menu(title: &str) -> Markup {
     }
 }
 
-/// Responds to `GET /settings` with a redirect to the first settings page.
+/// Responds to `GET /settings` with a redirect to the first settings page. Returns a future, as
+/// each handler of a route does.
 pub(super) fn redirect_to_settings(_: &Desk<'_>) -> Ready<Result<Reply, ApiError>> {
     ready(Ok(Reply::redirect_to("/settings/store")))
 }
@@ -151,13 +168,13 @@ pub(super) fn settings_page(
     errors: &Errors,
     content: &Markup,
 ) -> Reply {
-    let content = html! {
+    let content_with_menu = html! {
         (settings_menu(title))
         @if let Some(hint) = hint { p.muted { (hint) } }
         (errors.summary())
         (content)
     };
-    titled_page(title, errors, &content)
+    titled_page(title, errors, &content_with_menu)
 }
 
 /// Returns a page of the member's own account: the errors, and the content.
@@ -167,16 +184,18 @@ fn account_page(title: &str, errors: &Errors, content: &Markup) -> Reply {
 
 /// Returns a page with its title as the heading. With errors, the page is marked as an error page.
 fn titled_page(title: &str, errors: &Errors, content: &Markup) -> Reply {
-    let content = html! { h1 { (title) } (content) };
-    Page::new(title, content)
+    let content_with_heading = html! { h1 { (title) } (content) };
+    Page::new(title, content_with_heading)
         .with_error_status_if(!errors.is_empty())
         .into()
 }
 
 /// Returns a redirect to a page, which then shows the flash message with this code. See
-/// [`wording::flash`].
+/// [`wording::compose_flash`].
 pub(super) fn redirect_with_message(path: &str, code: &str) -> Reply {
-    Reply::Redirect(path.to_owned(), Some(Flash::new(code, 0)))
+    // The messages of these pages contain no id.
+    let unused_id = 0;
+    Reply::Redirect(path.to_owned(), Some(Flash::new(code, unused_id)))
 }
 
 /// Writes a change of an existing member, as the signed-in member. Returns a redirect to
@@ -194,7 +213,7 @@ async fn write_and_redirect(
         .await?;
     match outcome {
         StaffWriteOutcome::Done(_) => Ok(redirect_with_message(next_path, code)),
-        // The last two outcomes are only for new members.
+        // `NameTaken` and `Full` only refuse new members, so they do not occur here.
         StaffWriteOutcome::Stale | StaffWriteOutcome::NameTaken | StaffWriteOutcome::Full => {
             Err(changed_meanwhile())
         }

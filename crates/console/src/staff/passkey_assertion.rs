@@ -15,6 +15,10 @@ use crate::{cookies::Cookie, layout, prelude::*, visit::Visit};
 /// How long a challenge is valid, in seconds.
 const MAX_SECONDS: u32 = 5 * 60;
 
+/// The data that the browser itself adds to the response (`CollectedClientData` in Web
+/// Authentication).
+type ClientData = Map<String, Value>;
+
 /// The reason why a passkey was rejected.
 pub(super) enum PasskeyRejection {
     /// The challenge has expired, was used before, or is of another browser. The passkey may be
@@ -115,10 +119,6 @@ pub(super) fn accept_assertion<T>(
     }
     Ok(verified_passkey)
 }
-
-/// The data that the browser itself adds to the response (`CollectedClientData` in Web
-/// Authentication).
-type ClientData = Map<String, Value>;
 
 /// Whether the challenge has expired, by the time in the cookie's text. A malformed text counts as
 /// expired.

@@ -5,10 +5,10 @@ use std::net::IpAddr;
 use petstore_domain::staff::StaffMember;
 use petstore_web::edge::{Origin, request::without_port};
 
-use crate::{layout, prelude::*, visit::Visit};
+use crate::{prelude::*, static_assets, visit::Visit};
 
-/// Returns the host to which passkeys are bound (the relying party id). `None` if passkeys are not
-/// available in this request.
+/// Returns the host to which passkeys are bound (the relying party id). Returns `None` if passkeys
+/// are not available in this request.
 ///
 /// Passkeys need a stable host name, HTTPS unless the host is this machine, and a console with
 /// passwords, because only members with a password have passkeys.
@@ -55,6 +55,6 @@ pub(super) fn passkey_button(label: &str) -> Markup {
             p.error role="alert" hidden {}
             button type="button" hidden { (label) }
         }
-        script defer src=(layout::passkeys_script()) {}
+        script defer src=(static_assets::passkeys_script()) {}
     }
 }

@@ -12,7 +12,7 @@ use tracing::warn;
 
 use super::{
     account_page,
-    attempts::record_rejection,
+    attempts::{SignInMethod, record_rejection},
     destination::Destination,
     passkey_assertion::{PasskeyRejection, accept_assertion, decode_field, encode_base64url},
     passkey_button::{passkey_button, passkey_host},
@@ -51,7 +51,8 @@ pub(crate) async fn sign_in_with_passkey(visit: &Visit<'_>) -> Result<Response, 
         Ok(sign_in) => sign_in,
         Err(rejection) => {
             let cause = Failure::Invalid(rejection.reason().to_owned());
-            record_rejection(visit, "passkey", claimed_member.as_ref(), Some(&cause)).await?;
+            let method = SignInMethod::Passkey;
+            record_rejection(visit, method, claimed_member.as_ref(), Some(&cause)).await?;
             let message = rejection.message(texts().passkey_rejected);
             return Ok(error_page(message, StatusCode::FORBIDDEN));
         }
@@ -65,7 +66,7 @@ pub(crate) async fn sign_in_with_passkey(visit: &Visit<'_>) -> Result<Response, 
         return Ok(error_page(texts().passkey_late, StatusCode::FORBIDDEN));
     };
     destination
-        .complete_sign_in(visit, &token, &member, "passkey")
+        .complete_sign_in(visit, &token, &member, SignInMethod::Passkey)
         .await
 }
 
@@ -96,11 +97,7 @@ fn verify_passkey(
             Some(member) if member.disabled_at.is_none() => member.clone(),
             _ => return Err("no member has it"),
         };
-        let details = member.use_passkey(&assertion, host, visit.now)?;
-        let mut act = member.act(ActType::StaffSignedIn);
-        for (name, value) in details {
-            act.details.push((name.into(), value));
-        }
+        let act = member.use_passkey(&assertion, host, visit.now)?;
         Ok(PasskeySignIn { member, act })
     })
 }
@@ -282,14 +279,17 @@ fn verify_new_passkey(
             user: user_handle(visit, member),
             ..assertion
         };
-        // Without a key in the form, `Passkey::new` reads it from the authenticator's data.
         let key_bytes = decode_field(visit, "key");
-        let has_key = !key_bytes.is_empty();
-        // An invalid algorithm becomes 0, which is none of the allowed ones.
-        let public_key = has_key.then(|| PublicKey {
-            algorithm: visit.form.raw("algorithm").parse().unwrap_or_default(),
-            bytes: &key_bytes,
-        });
+        let public_key = if key_bytes.is_empty() {
+            // `Passkey::new` then reads the key from the authenticator's data.
+            None
+        } else {
+            Some(PublicKey {
+                // An invalid algorithm becomes 0, which is none of the allowed ones.
+                algorithm: visit.form.raw("algorithm").parse().unwrap_or_default(),
+                bytes: &key_bytes,
+            })
+        };
         Passkey::new(own_assertion, public_key, host, name, visit.now)
     })
 }
@@ -327,7 +327,7 @@ async fn save_passkeys(
     let member = &desk.session.member;
     let after = member.clone().with_passkeys(passkeys);
     check_keeps_second_factor(desk, &after)?;
-    let mut act = after.act(act_type);
+    let mut act = after.create_act(act_type);
     act.details
         .push(("passkey".into(), changed_passkey.name.clone()));
     let change = StaffChange {

@@ -14,6 +14,7 @@ use petstore_store::StaffWriteOutcome;
 use petstore_web::edge::Response;
 
 use super::{
+    attempts::{SignInMethod, count_success},
     changed_meanwhile,
     pending_sign_in::PendingSignIn,
     provider_decision::{SignInChange, decide_sign_in},
@@ -32,6 +33,15 @@ use crate::{
 
 /// The maximum number of attempts to write a sign-in. A concurrent change can make one fail.
 const MAX_TRIES: u32 = 30;
+
+/// The maximum length of an ID token in a cookie, in bytes. Browsers limit a cookie to 4,096 bytes.
+const MAX_COOKIE_TOKEN_BYTES: usize = 3 << 10;
+
+/// A member with the token of their new session.
+struct SignedInMember {
+    member: StaffMember,
+    token: Token,
+}
 
 /// Responds to `GET /sign-in/provider`: begins a sign-in, and redirects the browser to the
 /// provider.
@@ -85,7 +95,7 @@ async fn sign_in_person(
     let person = redeem_code_once(visit, provider, pending).await?;
     let role = role_or_sign_out(visit, &person).await?;
     let signed_in = try_to_sign_in(visit, &person, role, pending).await?;
-    visit.console.app.sign_ins.count("provider", "accepted");
+    count_success(visit, SignInMethod::Provider);
     Ok(signed_in_response(
         visit,
         pending,
@@ -114,7 +124,8 @@ fn signed_in_response(
     id_token: &str,
 ) -> Response {
     let next_path = if pending.link().is_some() {
-        // The sign-in has used up the link, so its page would only reject the link.
+        // The sign-in has used up the link, so the page of the link would only say that the link is
+        // not valid.
         "/"
     } else {
         &pending.next_path
@@ -124,9 +135,6 @@ fn signed_in_response(
     remember_id_token(visit, &mut response, id_token);
     response
 }
-
-/// The maximum length of an ID token in a cookie, in bytes. Browsers limit a cookie to 4,096 bytes.
-const MAX_COOKIE_TOKEN_BYTES: usize = 3 << 10;
 
 /// Stores the ID token in a cookie, because the provider may require it for signing out. A token
 /// that is too long for a cookie is not stored.
@@ -148,7 +156,7 @@ async fn redeem_code_once(
     provider: &Provider,
     pending: &PendingSignIn,
 ) -> Result<Person, Rejection> {
-    let caller = match known_browsers::member_of_browser(visit).await? {
+    let caller = match known_browsers::find_member_of_browser(visit).await? {
         Some(member) => Caller::Known(member),
         None => Caller::Stranger(visit.visitor.address.into()),
     };
@@ -174,12 +182,6 @@ async fn redeem_code_once(
         guesses.refund_code(caller);
     }
     result.map_err(Rejection::Provider)
-}
-
-/// A member with the token of their new session.
-struct SignedInMember {
-    member: StaffMember,
-    token: Token,
 }
 
 /// Signs the person in as the member with their identity, as the member of an invitation link, or
@@ -220,7 +222,7 @@ async fn write_sign_in(
         // A new member has no id yet, so the service adds the member.
         Actor::Clock.into()
     } else {
-        session::actor(&change.after)
+        session::actor_of(&change.after)
     };
     let NewSession { token, mut record } = NewSession::confirmed(visit, change.after.id);
     record.confirmed_at = authenticated_at(visit, person);
@@ -246,10 +248,12 @@ async fn write_sign_in(
 /// Returns when the provider authenticated the person. If the provider does not say, returns a time
 /// that is too old for pages that require a recent authentication.
 fn authenticated_at(visit: &Visit<'_>, person: &Person) -> Option<Timestamp> {
+    if person.authenticated_at.is_some() {
+        return person.authenticated_at;
+    }
     let expired_second = visit.now.as_second() - StaffSession::CONFIRMATION_SECONDS;
-    person
-        .authenticated_at
-        .or_else(|| Timestamp::from_second(expired_second).ok())
+    // Never fails, because the clock is far from the earliest possible time.
+    Timestamp::from_second(expired_second).ok()
 }
 
 /// Responds to `GET /sign-in/done`, where a sign-in in a separate tab ends. Tells the member to

@@ -40,17 +40,17 @@ pub(super) async fn decide_sign_in(
             Err(Rejection::Message(texts().identity_of_another(host)))
         }
         (Some(member), _) => decide_for_member(visit, member, role),
-        (None, Some(linked_member)) => Ok(link_member(linked_member, person, role)),
+        (None, Some(linked_member)) => Ok(decide_for_linked_member(linked_member, person, role)),
         (None, None) if pending.link().is_some() => {
             let message = texts().link_invalid_hint.to_owned();
             Err(Rejection::Message(message))
         }
-        (None, None) => add_member(visit, person, role).await,
+        (None, None) => decide_for_new_member(visit, person, role).await,
     }
 }
 
-/// Finds the member of the link on whose page the sign-in began. `None` if it did not begin on such
-/// a page, if the link is not valid, or if the member is disabled.
+/// Finds the member of the link on whose page the sign-in began. Returns `None` if it did not begin
+/// on such a page, if the link is not valid, or if the member is disabled.
 async fn find_linked_member(
     visit: &Visit<'_>,
     pending: &PendingSignIn,
@@ -77,13 +77,13 @@ fn decide_for_member(
         return Ok(SignInChange::ChangeRole(change));
     }
     let change = StaffChange::new(member.version, member, ActType::StaffSignedIn)
-        .with_ended_sessions(session::ended_by_sign_in(visit));
+        .with_ended_sessions(session::sessions_ended_by_sign_in(visit));
     Ok(SignInChange::BeginSession(change))
 }
 
 /// Returns the change that links a member to the identity of the person. The rules of the provider
 /// determine the member's role from now on.
-fn link_member(mut member: StaffMember, person: &Person, role: Role) -> SignInChange {
+fn decide_for_linked_member(mut member: StaffMember, person: &Person, role: Role) -> SignInChange {
     let identity = person.identity.clone();
     member.role = role;
     let change = member
@@ -97,13 +97,13 @@ fn link_member(mut member: StaffMember, person: &Person, role: Role) -> SignInCh
 
 /// Returns the change that adds the person as a new member. Fails with 409 if none of the person's
 /// names can be used.
-async fn add_member(
+async fn decide_for_new_member(
     visit: &Visit<'_>,
     person: &Person,
     role: Role,
 ) -> Result<SignInChange, Rejection> {
     let staff = visit.console.app.store.list_staff().await?;
-    let name = unused_name(person, &staff).ok_or_else(changed_meanwhile)?;
+    let name = choose_unused_name(person, &staff).ok_or_else(changed_meanwhile)?;
     // A new member must have a link, which nobody gets here.
     let unused_link = visit.console.with_random(Token::generate);
     let new_member = StaffMember::new(name, role, &unused_link, visit.now)
@@ -111,10 +111,10 @@ async fn add_member(
     Ok(SignInChange::BeginSession(StaffChange::adding(new_member)))
 }
 
-/// Returns an unused name for a new member: the first valid name of the person, such as `Ana`. If
-/// the name is taken, a number is appended, such as `Ana 2`. `None` if none of the names can be
-/// used.
-fn unused_name(person: &Person, staff: &[StaffMember]) -> Option<StaffName> {
+/// Chooses an unused name for a new member: the first valid name of the person, such as `Ana`. If
+/// the name is taken, a number is appended, such as `Ana 2`. Returns `None` if none of the names
+/// can be used.
+fn choose_unused_name(person: &Person, staff: &[StaffMember]) -> Option<StaffName> {
     // Leaves room for a space and a number of up to four digits.
     let max_length = StaffName::MAX_LENGTH - " 9999".len();
     let mut names: Vec<&str> = person.names.iter().map(String::as_str).collect();

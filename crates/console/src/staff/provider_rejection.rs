@@ -4,7 +4,9 @@ use hyper::StatusCode;
 use petstore_web::edge::Response;
 
 use super::{
-    attempts::record_rejection, destination::Destination, required_provider,
+    attempts::{SignInMethod, record_rejection},
+    destination::Destination,
+    required_provider,
     sign_in_page::SignInPage,
 };
 use crate::{openid::Failure, prelude::*, visit::Visit};
@@ -59,7 +61,10 @@ pub(super) async fn reject(
         Rejection::Provider(failure) => notice_of_failure(failure, host),
         Rejection::Service(error) => return Err(error),
     };
-    record_rejection(visit, "provider", None, notice.cause.as_ref()).await?;
+    // The person need not be a member, so the audit trail does not name one.
+    let member = None;
+    let cause = notice.cause.as_ref();
+    record_rejection(visit, SignInMethod::Provider, member, cause).await?;
     let destination = Destination::from_path(visit, next_path);
     let page = SignInPage::new(&destination)
         .with_message(&notice.message)

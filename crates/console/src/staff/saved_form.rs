@@ -13,10 +13,13 @@ use petstore_domain::{
 use petstore_store::StaffKey;
 use petstore_web::edge::Response;
 
+use super::ACTION;
 use crate::{
     ask::CONFIRMATION,
     desk::{self, KEY_FIELD},
+    forms::{RESERVATION_END, RESERVATION_END_OFFSET},
     layout, merge,
+    order_inputs::{CONTACT, PRICE},
     prelude::*,
     reply::{CHANGE_FIELD, FROM_FIELD},
     visit::{FormAction, Visit},
@@ -31,9 +34,9 @@ const MAX_NAMED_ANIMALS: usize = 50;
 const SELECTED_ANIMALS_PATH: &str = "/animals/selected";
 
 /// The inputs of the form for selected animals that are not filters.
-const SELECTED_ANIMALS_INPUTS: [&str; 6] = ["to", "until", "why", "value", "contact", "price"];
+const SELECTED_ANIMALS_INPUTS: [&str; 6] = ["to", RESERVATION_END, "why", "value", CONTACT, PRICE];
 
-/// The inputs whose values must not be shown: passwords, codes, session names, and the parts of
+/// The inputs whose values must not be shown: passwords, codes, session ids, and the parts of
 /// passkeys.
 const SECRET_INPUTS: [&str; 13] = [
     "current",
@@ -53,7 +56,7 @@ const SECRET_INPUTS: [&str; 13] = [
 
 /// The inputs that people do not fill in, or that the page shows in another way.
 const HIDDEN_INPUTS: [&str; 10] = [
-    "do",
+    ACTION,
     "pet",
     "version",
     CONFIRMATION,
@@ -62,7 +65,7 @@ const HIDDEN_INPUTS: [&str; 10] = [
     CHANGE_FIELD,
     "like",
     "photo",
-    "until-offset",
+    RESERVATION_END_OFFSET,
 ];
 
 /// A saved form, and what is known about it.
@@ -74,6 +77,20 @@ struct Submission<'a> {
     path_only: &'a str,
     /// What submitting the form does; `None` if the console has no route for it.
     action: Option<FormAction<'a>>,
+}
+
+/// The entries that a form would change.
+struct Subjects {
+    order: Option<Order>,
+    /// The name of the member of the staff that the form would change.
+    staff_name: Option<String>,
+    animals: Vec<StorePet>,
+}
+
+/// A value that somebody typed or chose, in words, with the label of its input.
+struct TypedValue {
+    label: String,
+    words: String,
 }
 
 impl<'a> Submission<'a> {
@@ -97,11 +114,41 @@ impl<'a> Submission<'a> {
         let action = self.action.as_ref()?;
         text::parse_integer(action.parameter)
     }
+
+    /// Whether the page shows this value of an input: it is not secret, people fill it in, and it
+    /// may have an effect.
+    fn shows(&self, name: &str, value: &str) -> bool {
+        if SECRET_INPUTS.contains(&name)
+            || HIDDEN_INPUTS.contains(&name)
+            || merge::is_initial_value_name(name)
+        {
+            return false;
+        }
+        if self.path_only == SELECTED_ANIMALS_PATH {
+            // `of` names the field that gets the `value`.
+            let is_field = name == "of" && !self.form.get("value").is_empty();
+            return !value.is_empty() && (is_field || SELECTED_ANIMALS_INPUTS.contains(&name));
+        }
+        // Of a merged form, only the touched values take effect. The price is always shown.
+        let has_initial_value = merge::find_initial_value(self.form, name).is_some();
+        if self.is_merged() && has_initial_value && name != PRICE {
+            return merge::is_touched(self.form, name);
+        }
+        !value.is_empty()
+    }
+
+    /// Whether the submitted values are merged with the current ones. Forms that require a recent
+    /// sign-in are not merged, so all of their values take effect.
+    fn is_merged(&self) -> bool {
+        self.action
+            .as_ref()
+            .is_some_and(|action| !action.needs_recent_sign_in)
+    }
 }
 
 /// Returns the page of a saved form, with a button that submits it to `path`. If another member
 /// filled in the form, the page says so, and has the status 409.
-pub(crate) async fn page(
+pub(crate) async fn saved_form_page(
     visit: &Visit<'_>,
     member: &StaffMember,
     path: &str,
@@ -140,8 +187,8 @@ fn page_of_own_form(
     layout::public_page(StatusCode::OK, &visit.facts, title, &content)
 }
 
-/// Returns the page of a form that another member filled in. `explanation` says who it was, and
-/// what the form does. The button submits the form as the signed-in member.
+/// Returns the page of a form that another member filled in. `explanation` names that member, and
+/// says what the form does. The button submits the form as `member`, who is signed in.
 fn page_of_other_owner(
     visit: &Visit<'_>,
     member: &StaffMember,
@@ -185,15 +232,14 @@ async fn render_description(
 ) -> Result<Markup, ApiError> {
     let form = submission.form;
     let subjects = Subjects::load(visit, member, submission).await?;
-    let values = typed_values(visit, member, submission).await?;
+    let values = read_typed_values(visit, member, submission).await?;
     // Empty unless the member has confirmed a question.
     let question = form.raw(CONFIRMATION);
     Ok(html! {
         dl.card {
             dt { (texts().what) }
             @if let Some(action) = &submission.action {
-                // If a path has several actions, the field `do` names the chosen one.
-                dd { (wording::form_action(action.name, form.get("do"))) }
+                dd { (wording::form_action(action.name, form.get(ACTION))) }
             }
             @if !question.is_empty() { dd { (markup::text(question, LONG_LENGTH)) } }
             dd.muted { code { (markup::readable(submission.path, LONG_LENGTH)) } }
@@ -204,14 +250,6 @@ async fn render_description(
             }
         }
     })
-}
-
-/// The entries that a form would change.
-struct Subjects {
-    order: Option<Order>,
-    /// The name of the member of the staff that the form would change.
-    staff_name: Option<String>,
-    animals: Vec<StorePet>,
 }
 
 impl Subjects {
@@ -280,16 +318,11 @@ fn parse_selected_animal(value: &str) -> Option<PetId> {
     PetId::new(text::parse_integer(number)?)
 }
 
-/// A value that somebody typed or chose, in words, with the label of its input.
-struct TypedValue {
-    label: String,
-    words: String,
-}
-
-/// Returns the values that somebody typed or chose in the form, as far as this member may see them.
-/// A value may have an effect even if its input has no label in the console, so it is shown with a
-/// label made from the name of the input.
-async fn typed_values(
+/// Reads the values that somebody typed or chose in the form, as far as this member may see them.
+///
+/// A value may have an effect even if its input has no label in the console. Such a value gets a
+/// label made from the name of its input.
+async fn read_typed_values(
     visit: &Visit<'_>,
     member: &StaffMember,
     submission: &Submission<'_>,
@@ -306,7 +339,7 @@ async fn typed_values(
         if is_photo_description {
             photo_number += 1;
         }
-        let is_private = name == "contact" && member.role < Role::Clerk;
+        let is_private = name == CONTACT && member.role < Role::Clerk;
         if is_private || !submission.shows(name, value) {
             continue;
         }
@@ -318,40 +351,9 @@ async fn typed_values(
             });
             continue;
         }
-        let known_input = words::in_words(fields.all(), currency, name, value);
-        let (label, words) = known_input.unwrap_or_else(|| wording::detail(name, value));
+        let (label, words) = words::in_words(fields.all(), currency, name, value)
+            .unwrap_or_else(|| wording::detail(name, value));
         values.push(TypedValue { label, words });
     }
     Ok(values)
-}
-
-impl Submission<'_> {
-    /// Whether the page shows this value of an input: it is not secret, people fill it in, and it
-    /// may have an effect.
-    fn shows(&self, name: &str, value: &str) -> bool {
-        if SECRET_INPUTS.contains(&name)
-            || HIDDEN_INPUTS.contains(&name)
-            || merge::is_initial_value_name(name)
-        {
-            return false;
-        }
-        if self.path_only == SELECTED_ANIMALS_PATH {
-            // `of` names the field that gets the `value`.
-            let is_field = name == "of" && !self.form.get("value").is_empty();
-            return !value.is_empty() && (is_field || SELECTED_ANIMALS_INPUTS.contains(&name));
-        }
-        // Of a merged form, only the touched values take effect. The price is always shown.
-        if self.is_merged() && name != "price" && merge::initial_value(self.form, name).is_some() {
-            return merge::is_touched(self.form, name);
-        }
-        !value.is_empty()
-    }
-
-    /// Whether the submitted values are merged with the current ones. Forms that require a recent
-    /// sign-in are not merged, so all of their values take effect.
-    fn is_merged(&self) -> bool {
-        self.action
-            .as_ref()
-            .is_some_and(|action| !action.needs_recent_sign_in)
-    }
 }

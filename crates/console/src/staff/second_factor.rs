@@ -14,11 +14,35 @@ use petstore_domain::{
 };
 use petstore_store::{StaffKey, StaffWriteOutcome};
 
-use super::{account_page, changed_meanwhile, code_field, write_and_redirect};
+use super::{CODE, account_page, changed_meanwhile, code_field, write_and_redirect};
 use crate::prelude::*;
 
 /// The path of the page.
 const PAGE: &str = "/account/second-factor";
+
+/// The recovery codes of a member. Each recovery code can be used once in place of a code of the
+/// app.
+struct RecoveryCodes {
+    codes: Vec<String>,
+    /// The digests of the codes, which the store has.
+    digests: Vec<TokenDigest>,
+}
+
+impl RecoveryCodes {
+    /// Generates the recovery codes for this form. The same form always generates the same codes:
+    /// see [`Desk::random_from_form`].
+    fn from_form(desk: &Desk<'_>) -> Self {
+        let mut random = desk.random_from_form();
+        let mut codes = Vec::new();
+        let mut digests = Vec::new();
+        for _ in 0..RECOVERY_CODE_COUNT {
+            let (code, digest) = generate_recovery_code(&mut random);
+            codes.push(code);
+            digests.push(digest);
+        }
+        Self { codes, digests }
+    }
+}
 
 /// Responds to `GET /account/second-factor`. Members who sign in at a provider have no second
 /// factor here, and are redirected to their account.
@@ -117,7 +141,7 @@ pub(crate) async fn set_second_factor(desk: &Desk<'_>) -> Result<Reply, ApiError
         last_period: 0,
         recovery: vec![],
     };
-    let code = visit.form.raw("code");
+    let code = visit.form.raw(CODE);
     let Some(mut second_factor) = new_factor.with_used_code(code, &new_secret, visit.now) else {
         let errors = Errors::from_text(texts().app_code_wrong);
         return Ok(second_factor_page(desk, &new_secret, &errors));
@@ -171,32 +195,8 @@ async fn save_with_new_codes(
     Ok(codes_page(desk, &codes))
 }
 
-/// The recovery codes of a member. Each recovery code can be used once in place of a code of the
-/// app.
-struct RecoveryCodes {
-    codes: Vec<String>,
-    /// The digests of the codes, which the store has.
-    digests: Vec<TokenDigest>,
-}
-
-impl RecoveryCodes {
-    /// Generates the recovery codes for this form. The same form always generates the same codes:
-    /// see [`Desk::random_from_form`].
-    fn from_form(desk: &Desk<'_>) -> Self {
-        let mut random = desk.random_from_form();
-        let mut codes = Vec::new();
-        let mut digests = Vec::new();
-        for _ in 0..RECOVERY_CODE_COUNT {
-            let (code, digest) = generate_recovery_code(&mut random);
-            codes.push(code);
-            digests.push(digest);
-        }
-        Self { codes, digests }
-    }
-}
-
-/// Returns the page with the recovery codes for this form if the member already has them, because
-/// the form was submitted before; otherwise `None`.
+/// Returns the page with the recovery codes for this form if the member already has these codes,
+/// because the form was submitted before. Otherwise returns `None`.
 fn repeated_codes_page(desk: &Desk<'_>, member: &StaffMember) -> Option<Reply> {
     let RecoveryCodes { codes, digests } = RecoveryCodes::from_form(desk);
     let second_factor = member.second_factor.as_ref()?;

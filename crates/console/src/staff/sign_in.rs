@@ -12,10 +12,12 @@ use petstore_store::{StaffKey, StaffWriteOutcome};
 use petstore_web::edge::Response;
 
 use super::{
-    attempts::record_rejection,
+    CODE,
+    attempts::{SignInMethod, record_rejection},
     code_field,
     destination::Destination,
-    passkey_button, problem_banner, saved_form,
+    passkey_button, problem_banner,
+    saved_form::saved_form_page,
     sign_in_page::{Candidate, SignInPage},
     status_of,
 };
@@ -45,7 +47,7 @@ pub(crate) async fn continue_here(visit: &Visit<'_>) -> Result<Response, ApiErro
     };
     match &destination.saved_form {
         Some(saved_form) => {
-            saved_form::page(visit, &member, &saved_form.path, &saved_form.form).await
+            saved_form_page(visit, &member, &saved_form.path, &saved_form.form).await
         }
         None => Ok(layout::redirect(&destination.path)),
     }
@@ -106,8 +108,9 @@ async fn sign_in_with_password(
     let member = check_password(visit).await?;
     if member.has_second_factor() {
         let new_session = NewSession::without_second_factor(visit, member.id);
-        // Without an act, because the audit trail gets the sign-in only after the second factor.
-        let token = write_session(visit, &member, new_session, None)
+        // The audit trail gets the sign-in only after the second factor.
+        let no_act = None;
+        let token = write_session(visit, &member, new_session, no_act)
             .await?
             .ok_or_else(SignInFailure::wrong_password)?;
         let mut response = code_page(visit, destination, &member, None);
@@ -115,12 +118,12 @@ async fn sign_in_with_password(
         return Ok(response);
     }
 
-    let act = member.act(ActType::StaffSignedIn);
+    let act = member.create_act(ActType::StaffSignedIn);
     let token = begin_session(visit, &member, act)
         .await?
         .ok_or_else(SignInFailure::wrong_password)?;
     let response = destination
-        .complete_sign_in(visit, &token, &member, "password")
+        .complete_sign_in(visit, &token, &member, SignInMethod::Password)
         .await?;
     Ok(response)
 }
@@ -156,7 +159,13 @@ async fn check_password(visit: &Visit<'_>) -> Result<StaffMember, SignInFailure>
     match active_member {
         Some(member) if is_right => Ok(member),
         rejected_member => {
-            record_rejection(visit, "password", rejected_member.as_ref(), None).await?;
+            record_rejection(
+                visit,
+                SignInMethod::Password,
+                rejected_member.as_ref(),
+                None,
+            )
+            .await?;
             Err(SignInFailure::wrong_password())
         }
     }
@@ -206,8 +215,7 @@ pub(super) async fn begin_session(
 }
 
 /// Stores a new session, which replaces the browser's session. Records the act in the audit trail,
-/// if there is one. Returns the token of the new session; `None` if somebody has just changed the
-/// member.
+/// if there is one. Returns the token of the new session like [`write_with_session`].
 async fn write_session(
     visit: &Visit<'_>,
     member: &StaffMember,
@@ -217,13 +225,29 @@ async fn write_session(
     let change = StaffChange {
         seen_version: member.version,
         after: member.clone(),
-        ended_sessions: session::ended_by_sign_in(visit),
-        new_session: Some(new_session.record),
+        ended_sessions: session::sessions_ended_by_sign_in(visit),
+        new_session: None,
         act,
     };
-    match visit.write_member(change, session::actor(member)).await? {
+    write_with_session(visit, change, new_session).await
+}
+
+/// Writes a change of an existing member, and a new session of the member. Returns the token of the
+/// new session; `None` if somebody has just changed the member.
+async fn write_with_session(
+    visit: &Visit<'_>,
+    mut change: StaffChange,
+    new_session: NewSession,
+) -> Result<Option<Token>, ApiError> {
+    let NewSession { token, record } = new_session;
+    change.new_session = Some(record);
+    let actor = session::actor_of(&change.after);
+    match visit.write_member(change, actor).await? {
         StaffWriteOutcome::Stale => Ok(None),
-        _ => Ok(Some(new_session.token)),
+        // The last two outcomes are only for new members.
+        StaffWriteOutcome::Done(_) | StaffWriteOutcome::NameTaken | StaffWriteOutcome::Full => {
+            Ok(Some(token))
+        }
     }
 }
 
@@ -257,7 +281,7 @@ fn code_page(
 /// sign-in that began with the password.
 pub(crate) async fn submit_code(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let destination = Destination::from_form(visit)?;
-    let session = session::resume_with_or_without_second_factor(visit).await?;
+    let session = session::resume_any(visit).await?;
     let Some(Session { member, record }) =
         session.filter(|session| session.record.confirmed_at.is_none())
     else {
@@ -272,7 +296,7 @@ pub(crate) async fn submit_code(visit: &Visit<'_>) -> Result<Response, ApiError>
         return Ok(ask_again(error.message()));
     }
     let Some(second_factor) = check_code(visit, &member)? else {
-        record_rejection(visit, "password", Some(&member), None).await?;
+        record_rejection(visit, SignInMethod::Password, Some(&member), None).await?;
         return Ok(ask_again(texts().code_wrong));
     };
 
@@ -280,13 +304,13 @@ pub(crate) async fn submit_code(visit: &Visit<'_>) -> Result<Response, ApiError>
         return Ok(ask_again(texts().code_wrong));
     };
     destination
-        .complete_sign_in(visit, &token, &member, "password")
+        .complete_sign_in(visit, &token, &member, SignInMethod::Password)
         .await
 }
 
 /// Replaces the session that waits for the second factor by one in which the member is fully signed
-/// in, and marks the code as used. Returns the token of the new session. `None` if a concurrent
-/// request has used the code, or if somebody else has changed the member.
+/// in, and marks the code as used. Returns the token of the new session. Returns `None` if a
+/// concurrent request has used the code, or if somebody else has changed the member.
 async fn replace_session(
     visit: &Visit<'_>,
     member: &StaffMember,
@@ -294,18 +318,14 @@ async fn replace_session(
     second_factor: SecondFactor,
 ) -> Result<Option<Token>, ApiError> {
     let new_session = NewSession::confirmed(visit, member.id);
-    let mut change = member
+    let change = member
         .clone()
         .change(
             |member| member.with_second_factor(Some(second_factor)),
             ActType::StaffSignedIn,
         )
         .with_ended_sessions(EndedSessions::One(waiting_session.digest));
-    change.new_session = Some(new_session.record);
-    match visit.write_member(change, session::actor(member)).await? {
-        StaffWriteOutcome::Stale => Ok(None),
-        _ => Ok(Some(new_session.token)),
-    }
+    write_with_session(visit, change, new_session).await
 }
 
 /// Checks the code in the form, which is a one-time code or a recovery code. Returns the second
@@ -317,5 +337,5 @@ fn check_code(visit: &Visit<'_>, member: &StaffMember) -> Result<Option<SecondFa
     let secret = visit
         .console
         .open_secret(member.id, &second_factor.sealed_secret)?;
-    Ok(second_factor.with_used_code(visit.form.raw("code"), &secret, visit.now))
+    Ok(second_factor.with_used_code(visit.form.raw(CODE), &secret, visit.now))
 }

@@ -117,43 +117,53 @@ impl<'a> SignInPage<'a> {
     /// Renders the page with the sign-in methods of the member. If the member is not known, it has
     /// all methods of the console.
     pub(super) fn render(self, visit: &Visit<'_>) -> Response {
-        let Self {
-            destination,
-            candidate,
-            message,
-            status,
-        } = self;
-        let member = candidate.member;
-        let can_have_password = member.is_none_or(|member| member.password.is_some());
+        let member = self.candidate.member;
+        let (can_have_password, can_use_provider) = match member {
+            Some(member) => (member.password.is_some(), member.identity.is_some()),
+            None => (true, true),
+        };
         let has_password = can_have_password && visit.console.has_passwords();
-        let can_use_provider = member.is_none_or(|member| member.identity.is_some());
         let provider = if can_use_provider {
             visit.console.provider.as_ref()
         } else {
             None
         };
+        let hint = self.choose_hint(has_password, provider.is_some());
         let content = html! {
-            (problem_banner(message))
-            @if let Some(reason) = destination.loss_reason {
-                (problem_banner(Some(reason)))
-            } @else if message.is_none() && member.is_some() && has_password {
-                p { (texts().password_again) }
-            } @else if !has_password && provider.is_none() {
-                p { (texts().link_needed) }
-            } @else if destination.saved_form.is_some() && message.is_none() {
-                p { (texts().form_saved) }
-            }
+            (problem_banner(self.message))
+            (problem_banner(self.destination.loss_reason))
+            @if let Some(hint) = hint { p { (hint) } }
             @if let Some(provider) = provider {
-                (provider_card(provider, destination, member))
+                (provider_card(provider, self.destination, member))
             }
-            @if has_password { (password_form(visit, destination, candidate)) }
+            @if has_password { (password_form(visit, self.destination, self.candidate)) }
         };
-        layout::public_page(status, &visit.facts, texts().sign_in, &content)
+        layout::public_page(self.status, &visit.facts, texts().sign_in, &content)
+    }
+
+    /// Chooses the sentence above the sign-in methods. Returns `None` if the page needs none.
+    fn choose_hint(&self, has_password: bool, has_provider: bool) -> Option<&'static str> {
+        if self.destination.loss_reason.is_some() {
+            return None;
+        }
+        if !has_password && !has_provider {
+            return Some(texts().link_needed);
+        }
+        if self.message.is_some() {
+            return None;
+        }
+        if self.candidate.member.is_some() && has_password {
+            return Some(texts().password_again);
+        }
+        if self.destination.saved_form.is_some() {
+            return Some(texts().form_saved);
+        }
+        None
     }
 }
 
-/// Renders the form for a name and a password. It has the passkey button unless the member has no
-/// passkey.
+/// Renders the form for a name and a password. A known member without a passkey gets no passkey
+/// button.
 fn password_form(visit: &Visit<'_>, destination: &Destination, candidate: Candidate<'_>) -> Markup {
     let has_name = !candidate.name.is_empty();
     let name = Input {
@@ -167,9 +177,10 @@ fn password_form(visit: &Visit<'_>, destination: &Destination, candidate: Candid
     };
     let mut password_input = password_field("password", texts().password);
     password_input.has_autofocus = has_name;
-    let can_have_passkey = candidate
-        .member
-        .is_none_or(|member| !member.passkeys.is_empty());
+    let can_have_passkey = match candidate.member {
+        Some(member) => !member.passkeys.is_empty(),
+        None => true,
+    };
     html! {
         form.fields.card method="post" action="/sign-in" {
             (name.show())

@@ -19,23 +19,25 @@ use crate::{
     visit::Visit,
 };
 
+/// The maximum number of attempts to end a session. Each concurrent change of the member can make
+/// one fail.
+const MAX_TRIES: u32 = 10;
+
 /// Responds to `POST /sign-out`: ends the session, and leads to the provider's sign-out if the
 /// member signed in there.
 pub(crate) async fn sign_out(desk: &Desk<'_>) -> Result<Reply, ApiError> {
-    let Desk { visit, session, .. } = desk;
+    let visit = &desk.visit;
+    let session = &desk.session;
     // An ordinary sign-out is not in the audit trail, so it has no act type.
     end_session(visit, session.record.digest, session.actor(), None).await?;
     let mut response = signed_out_response(visit, &session.member).await;
     Cookie::Session.clear(visit, &mut response);
+    // Only a member who has signed in at the provider has this cookie.
     if Cookie::IdToken.get(visit).is_some() {
         Cookie::IdToken.clear(visit, &mut response);
     }
     Ok(Reply::Response(response))
 }
-
-/// The maximum number of attempts to end a session. Each concurrent change of the member can make
-/// one fail.
-const MAX_TRIES: u32 = 10;
 
 /// Ends a session, unless it has already ended. If `act_type` is given, records an act of this type
 /// in the audit trail. Fails with 409 if concurrent changes make every attempt fail.
@@ -53,11 +55,12 @@ async fn end_session(
         };
         let change = StaffChange {
             seen_version: member.version,
-            act: act_type.map(|act_type| member.act(act_type)),
+            act: act_type.map(|act_type| member.create_act(act_type)),
             after: member,
             ended_sessions: EndedSessions::One(digest),
             new_session: None,
         };
+        // A refused change of an existing member is always stale.
         if visit.write_member(change, actor.clone()).await? != StaffWriteOutcome::Stale {
             return Ok(());
         }
@@ -78,8 +81,8 @@ async fn signed_out_response(visit: &Visit<'_>, member: &StaffMember) -> Respons
 }
 
 /// Returns the page that leads to the provider's sign-out; `None` if the provider does not support
-/// it. It is a page because the `form-action` policy forbids redirecting the sign-out form to
-/// another site.
+/// it, or if its URL is not a valid header value. A redirect would not do: the `form-action` policy
+/// forbids redirecting the sign-out form to another site.
 async fn provider_sign_out_page(visit: &Visit<'_>, provider: &Provider) -> Option<Response> {
     let next_url = format!("{}/sign-in", console_origin(visit));
     let id_token = Cookie::IdToken.get(visit);
@@ -99,18 +102,20 @@ async fn provider_sign_out_page(visit: &Visit<'_>, provider: &Provider) -> Optio
 /// Responds to `POST /sign-in/back-channel`, with which the provider ends sessions (OpenID Connect
 /// Back-Channel Logout). Fails with 400 if the logout token is invalid or was used before, and logs
 /// the reason.
-pub(crate) async fn end_sessions(visit: &Visit<'_>) -> Result<Response, ApiError> {
+pub(crate) async fn handle_provider_logout(visit: &Visit<'_>) -> Result<Response, ApiError> {
     let provider = required_provider(visit)?;
     let logout = match parse_unused_logout(visit, provider).await {
         Ok(logout) => logout,
         Err(reason) => {
             log_rejected_logout(visit, &reason);
+            // The provider only evaluates the status. The reason is for the operator.
             let message = texts().incomplete_form;
             return Err(ApiError::new(Problem::InvalidBody, message));
         }
     };
     end_sessions_of_logout(visit, &logout).await?;
-    // Inserted only now, so that the provider can retry a logout that failed.
+    // Inserted only now, so that the provider can retry a logout that failed. Two requests with the
+    // same token at the same time do no harm: they end the same sessions.
     let used_logouts = &visit.console.replay_caches.logouts;
     used_logouts.insert(&logout.id, visit.now);
     Ok(Response::default())
@@ -132,6 +137,7 @@ async fn parse_unused_logout(visit: &Visit<'_>, provider: &Provider) -> Result<L
 }
 
 /// Logs that a logout token was rejected, unless too many rejections were logged recently.
+/// The next logged rejection states how many were left out.
 fn log_rejected_logout(visit: &Visit<'_>, reason: &str) {
     let now = visit.console.app.clock.instant();
     if let Some(left_out) = visit.console.edge.logout_log_limiter.try_acquire(now) {
@@ -139,14 +145,15 @@ fn log_rejected_logout(visit: &Visit<'_>, reason: &str) {
     }
 }
 
-/// Ends the sessions that a logout token names: all sessions of a person, or all sessions with the
-/// name of a session at the provider (`sid`). If the token has both, ends the person's sessions
-/// with this name.
+/// Ends the sessions that a logout token means. A token names a person, a session at the provider
+/// (`sid`), or both:
 ///
-/// If the token names a person, the person's sessions without a name are ended, too. Each may be
-/// the named session, because some providers send no `sid` in the ID token.
+/// - If it names only a person, ends all sessions of the person.
+/// - If it names only a session, ends all sessions with this `sid`.
+/// - If it names both, ends the person's sessions with this `sid` or without any. Some providers
+///   send no `sid` in the ID token, so each session without one may be the named session.
 async fn end_sessions_of_logout(visit: &Visit<'_>, logout: &Logout) -> Result<(), ApiError> {
-    let member = match &logout.identity {
+    let member_id = match &logout.identity {
         Some(person) => {
             let Some(id) = find_member_id(visit, person).await? else {
                 return Ok(());
@@ -156,12 +163,12 @@ async fn end_sessions_of_logout(visit: &Visit<'_>, logout: &Logout) -> Result<()
         None => None,
     };
     let session_name = logout.session.as_deref();
-    for session in visit.console.app.store.list_sessions(member).await? {
-        let may_be_named = match &session.provider_session {
+    for session in visit.console.app.store.list_sessions(member_id).await? {
+        let may_be_meant = match &session.provider_session {
             Some(name) => session_name.is_none_or(|session_name| session_name == name),
-            None => member.is_some(),
+            None => member_id.is_some(),
         };
-        if may_be_named {
+        if may_be_meant {
             end_session_for_provider(visit, &session).await?;
         }
     }
@@ -173,10 +180,11 @@ pub(super) async fn end_sessions_of_person(
     visit: &Visit<'_>,
     person: &Identity,
 ) -> Result<(), ApiError> {
-    let Some(member) = find_member_id(visit, person).await? else {
+    let Some(member_id) = find_member_id(visit, person).await? else {
         return Ok(());
     };
-    for session in visit.console.app.store.list_sessions(Some(member)).await? {
+    let store = &visit.console.app.store;
+    for session in store.list_sessions(Some(member_id)).await? {
         end_session_for_provider(visit, &session).await?;
     }
     Ok(())
@@ -195,5 +203,6 @@ async fn end_session_for_provider(
     session: &StaffSession,
 ) -> Result<(), ApiError> {
     let act_type = Some(ActType::StaffSessionsEnded);
+    // There is no actor for the provider, so the service itself counts as the actor.
     end_session(visit, session.digest, Actor::Clock.into(), act_type).await
 }

@@ -3,7 +3,7 @@
 use petstore_domain::store_area::{
     About, Address, Colour, ContactPage, ContractText, Currency, EmailAddress, Language, Patch,
     Profile, ProfilePatch, StoreKind, StoreName, StoreTimeZone, TelephoneNumber,
-    unknown_placeholder,
+    find_unknown_placeholder,
 };
 use petstore_languages::{console::Texts, console_texts as texts, name_of};
 
@@ -232,7 +232,7 @@ impl StoreInput {
     /// placeholder names the placeholder.
     pub(super) fn error_message(&self, text: &str) -> String {
         if self.name == "contract"
-            && let Some(name) = unknown_placeholder(text)
+            && let Some(name) = find_unknown_placeholder(text)
         {
             return texts().unknown_placeholder(&markup::readable(&name, SHORT_LENGTH));
         }
@@ -240,22 +240,25 @@ impl StoreInput {
         message.to_owned()
     }
 
-    /// Returns the values and labels of the options of a dropdown; empty for any other control, and
-    /// for the time zones, which have a dropdown of their own.
+    /// Returns the options of a dropdown, each with its value and its label. Returns none for any
+    /// other control, and for the time zones, whose dropdown has groups.
     pub(super) fn choices(&self) -> Vec<(&'static str, &'static str)> {
-        let mut choices = vec![("", texts().not_chosen)];
+        let no_choice = ("", texts().not_chosen);
+        let mut choices = Vec::new();
         match self.control {
             Control::StoreKinds => {
+                choices.push(no_choice);
                 for kind in StoreKind::ALL {
                     choices.push((kind.as_str(), texts().store_kind(kind)));
                 }
             }
             Control::Languages => {
+                choices.push(no_choice);
                 for language in Language::ALL {
                     choices.push((language.as_str(), name_of(language)));
                 }
             }
-            _ => return Vec::new(),
+            Control::Line { .. } | Control::Paragraph | Control::TimeZones | Control::Colour => {}
         }
         choices
     }

@@ -14,15 +14,15 @@ use crate::{
 };
 
 /// The names of the two inputs of a link.
-pub(super) struct LinkInputNames {
-    pub(super) label: String,
-    pub(super) url: String,
+struct LinkInputNames {
+    label: String,
+    url: String,
 }
 
 impl LinkInputNames {
     /// Returns the names of the inputs of the link with this number, counted from 1:
     /// `store.link1.label` and `store.link1.url` for the first link.
-    pub(super) fn new(number: usize) -> Self {
+    fn new(number: usize) -> Self {
         Self {
             label: format!("{PREFIX}link{number}.label"),
             url: format!("{PREFIX}link{number}.url"),
@@ -59,7 +59,10 @@ pub(crate) fn link_inputs(form: &Form, errors: &Errors) -> Vec<LinkInputs> {
 
 /// Adds the current values of all links of a profile to the fields of a form.
 pub(super) fn add_stored_values(profile: &Profile, fields: &mut Vec<(String, String)>) {
-    let links = profile.links.as_ref().map_or(&[][..], |links| links.all());
+    let links = match &profile.links {
+        Some(links) => links.all(),
+        None => &[],
+    };
     for number in 1..=Links::MAX {
         let names = LinkInputNames::new(number);
         let link = links.get(number - 1);
@@ -70,8 +73,14 @@ pub(super) fn add_stored_values(profile: &Profile, fields: &mut Vec<(String, Str
     }
 }
 
-/// Parses the links in a form. Adds an error for each invalid input; the result is then not to be
-/// saved. Skips links whose label and URL are both empty.
+/// Whether a form has the inputs of links. A form has the inputs of all links or of none.
+pub(super) fn has_link_inputs(form: &Form) -> bool {
+    let names_of_first_link = LinkInputNames::new(1);
+    form.all(&names_of_first_link.label).next().is_some()
+}
+
+/// Parses the links in a form, at most [`Links::MAX`]. Skips links whose label and URL are both
+/// empty. Adds an error for each invalid input; the caller must then not save the links.
 pub(super) fn parse_links(form: &Form, errors: &mut Errors) -> Vec<Link> {
     let mut links = Vec::new();
     for number in 1..=Links::MAX {
@@ -99,8 +108,8 @@ pub(super) fn parse_links(form: &Form, errors: &mut Errors) -> Vec<Link> {
     links
 }
 
-/// Returns the label of an input of a link, and a value of the input as people read it. `None` if
-/// this is not the name of such an input, without [`PREFIX`].
+/// Returns the label of an input of a link, and a value of the input as people read it. Returns
+/// `None` if this is not the name of such an input. The name comes without its [`PREFIX`].
 pub(super) fn in_words(name_without_prefix: &str, value: &str) -> Option<(String, String)> {
     let (number, part) = name_without_prefix.strip_prefix("link")?.split_once('.')?;
     let number = number.parse().ok()?;

@@ -488,6 +488,12 @@ async fn a_choice_is_renamed_by_its_label_and_taken_off_only_after_a_question() 
         (asked.typed("label.Small"), asked.typed("label.Large")),
         ("Mini".into(), "Big".into())
     );
+    // Only numbers are compared without their spaces.
+    let asked = other
+        .post(path, &save(&[("label.Small", "Ti ny")]))
+        .await
+        .expect(422);
+    assert!(asked.text.contains("Small is now Tiny"), "{asked:?}");
     let shown = manager.get("/animals?field.size=Small").await.expect(200);
     assert!(
         shown

@@ -74,6 +74,18 @@ async fn a_form_that_is_sent_twice_makes_one_order_and_shows_its_message_once() 
 }
 
 #[tokio::test]
+async fn a_form_that_is_sent_twice_leads_to_the_list_if_the_log_has_forgotten_what_it_added() {
+    let shop = Shop::open().await;
+    let mut clerk = shop.member("Cy", Role::Clerk).await;
+    let page = clerk.get("/add").await.expect(200);
+    let key = page.hidden("_key");
+    let form = [("_key", &*key), ("name", "Rex"), ("category", "1")];
+    assert_eq!(clerk.post("/add", &form).await.next(), "/animals/1");
+    shop.database().execute("DELETE FROM changes", []).unwrap();
+    assert_eq!(clerk.post("/add", &form).await.next(), "/animals");
+}
+
+#[tokio::test]
 async fn two_people_who_edit_one_animal_see_both_versions_and_lose_nothing() {
     let shop = Shop::open().await;
     let mut one = shop.member("Ana", Role::Clerk).await;

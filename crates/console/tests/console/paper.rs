@@ -195,7 +195,7 @@ async fn a_card_for_the_kennel_says_the_species_and_not_the_order() {
         .next()
         .unwrap();
     assert!(
-        title.starts_with("<span class=\"no-print\">, <a href=\"/orders/1\">order 1<"),
+        title.starts_with("<span class=\"no-print\"> · <a href=\"/orders/1\">order 1<"),
         "{title}"
     );
     // What a list leaves out on paper, it leaves out with its dot.

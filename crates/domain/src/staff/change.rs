@@ -1,7 +1,5 @@
 //! Changes of the staff, with the sessions that they end or begin.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use super::{StaffMember, StaffSession, TokenDigest};
 use crate::store_area::{Act, ActType};
 
@@ -13,10 +11,25 @@ pub struct StaffChange {
     pub seen_version: i64,
     /// The member after the change. The version stays the same if only sessions change.
     pub after: StaffMember,
+    /// The sessions of the member that the change ends.
     pub ended_sessions: EndedSessions,
+    /// The session that the change begins, if it begins one.
     pub new_session: Option<StaffSession>,
     /// The act for the audit trail, if there is one.
     pub act: Option<Act>,
+}
+
+/// The sessions of a member that a change ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EndedSessions {
+    /// No session.
+    None,
+    /// All sessions.
+    All,
+    /// All sessions except this one.
+    Others(TokenDigest),
+    /// Only this session.
+    One(TokenDigest),
 }
 
 impl StaffChange {
@@ -29,7 +42,7 @@ impl StaffChange {
     /// Creates a change based on `seen_version` that neither ends nor begins sessions. The act for
     /// the audit trail has this type.
     pub fn new(seen_version: i64, after: StaffMember, act_type: ActType) -> Self {
-        let act = Some(after.act(act_type));
+        let act = Some(after.create_act(act_type));
         Self {
             seen_version,
             after,
@@ -46,14 +59,4 @@ impl StaffChange {
             ..self
         }
     }
-}
-
-/// The sessions of a member that a change ends.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EndedSessions {
-    None,
-    All,
-    /// All sessions except this one.
-    Others(TokenDigest),
-    One(TokenDigest),
 }

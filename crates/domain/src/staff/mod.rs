@@ -25,7 +25,7 @@ use super::{
 pub use self::{
     change::{EndedSessions, StaffChange},
     name::{StaffName, parse_line},
-    passkey::{Assertion, Passkey},
+    passkey::{Assertion, Passkey, PasskeyProblem},
     password::{Password, PasswordHash, WeakPassword},
     public_key::PublicKey,
     second_factor::{RECOVERY_CODE_COUNT, SecondFactor, TotpSecret, generate_recovery_code},
@@ -230,9 +230,9 @@ impl StaffMember {
         self.link.as_ref().is_some_and(|link| now < link.expires_at)
     }
 
-    /// Returns an act of this type on the member, for the audit trail. An act that affects
-    /// permissions contains the name, the role and the provider as details.
-    pub fn act(&self, act_type: ActType) -> Act {
+    /// Creates an act of this type on the member, for the audit trail. The details of an act that
+    /// affects permissions have the name, the role and the provider.
+    pub fn create_act(&self, act_type: ActType) -> Act {
         let affects_permissions = matches!(
             act_type,
             ActType::StaffAdded | ActType::StaffLinked | ActType::StaffRoleChanged

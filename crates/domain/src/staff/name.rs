@@ -1,7 +1,5 @@
 //! Names of the staff, and other single-line texts that must not contain deceptive characters.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use crate::store_area::search_key;
 
 /// The name with which a member of the staff signs in: a single line of 1 to 64 characters.
@@ -17,6 +15,7 @@ impl StaffName {
         parse_line(text, Self::MAX_LENGTH).map(Self)
     }
 
+    /// Returns the name as the member sees it.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -27,10 +26,10 @@ impl StaffName {
     }
 }
 
-/// Validates and trims a single line of 1 to `max_length` characters, at least one of them visible.
+/// Validates and trims a single line; `None` if it is not allowed.
 ///
-/// `None` if the line has another length, or contains hidden characters, which could make one name
-/// look like another.
+/// A line must have 1 to `max_length` characters, at least one of them visible. Hidden characters
+/// are not allowed, because they could make one name look like another.
 pub fn parse_line(text: &str, max_length: usize) -> Option<String> {
     let line = text.trim();
     let has_valid_length = (1..=max_length).contains(&line.chars().count());

@@ -4,6 +4,8 @@
 //! Sections in this module refer to Web Authentication Level 3. Attestation is not requested, so no
 //! certificates need to be parsed.
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 use ring::signature::{
     ECDSA_P256_SHA256_ASN1, ED25519, RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey,
@@ -15,6 +17,11 @@ use super::{
     StaffId, StaffMember,
     public_key::{EDDSA, ES256, PublicKey, parse_cose_key},
 };
+use crate::store_area::{Act, ActType};
+
+/// The reason why a passkey or an assertion is rejected. It is only for the log: the member gets
+/// the same message for every reason.
+pub type PasskeyProblem = &'static str;
 
 /// A passkey of a member.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -40,6 +47,7 @@ pub struct Passkey {
 /// the signature over both. The response to the creation of a passkey has no signature.
 pub struct Assertion {
     pub id: Vec<u8>,
+    /// The user handle: see [`Passkey::user_handle`].
     pub user: Vec<u8>,
     pub client_data: Vec<u8>,
     pub authenticator_data: Vec<u8>,
@@ -95,10 +103,10 @@ impl<'d> AuthenticatorData<'d> {
         })
     }
 
-    /// Parses authenticator data, and checks that they are for this host, and that the user was
-    /// present and verified, such as by a fingerprint, face or PIN. The error is the reason for the
-    /// log.
-    fn parse_verified(data: &'d [u8], host: &str) -> Result<Self, &'static str> {
+    /// Parses authenticator data, and rejects data for another host.
+    ///
+    /// The user must have been present, and verified, such as by a fingerprint, a face or a PIN.
+    fn parse_verified(data: &'d [u8], host: &str) -> Result<Self, PasskeyProblem> {
         let data = Self::parse(data).ok_or("the authenticator says too little")?;
         if data.host_hash[..] != Sha256::digest(host)[..] {
             return Err("it is for another host (rpIdHash)");
@@ -128,7 +136,7 @@ impl<'d> AuthenticatorData<'d> {
     ///
     /// The attested data consist of 16 bytes about the model of the authenticator, two bytes with
     /// the length of the identifier, the identifier, and the public key.
-    fn new_passkey(&self) -> Option<AttestedPasskey<'d>> {
+    fn parse_new_passkey(&self) -> Option<AttestedPasskey<'d>> {
         if !self.has_flag(HAS_ATTESTED_DATA) {
             return None;
         }
@@ -155,17 +163,17 @@ impl Passkey {
         [&number.to_be_bytes(), tag.as_bytes()].concat()
     }
 
-    /// Returns the member to whom a user handle belongs. An invalid handle yields the number 0,
-    /// which no member has.
+    /// Returns the member to whom a user handle belongs. A handle that is too short yields the
+    /// number 0, which no member has.
     pub fn member_from_handle(handle: &[u8]) -> StaffId {
-        let number = handle
-            .first_chunk()
-            .map_or(0, |bytes| i64::from_be_bytes(*bytes));
-        StaffId(number)
+        match handle.first_chunk() {
+            Some(bytes) => StaffId(i64::from_be_bytes(*bytes)),
+            None => StaffId(0),
+        }
     }
 
-    /// Creates the passkey that an authenticator has registered for this host (section 7.1). The
-    /// error is the reason for the log.
+    /// Creates the passkey that an authenticator has registered for this host (Web Authentication,
+    /// section 7.1).
     ///
     /// If the browser provides no public key, it is read from the authenticator data.
     pub fn new(
@@ -174,7 +182,7 @@ impl Passkey {
         host: &str,
         name: String,
         now: Timestamp,
-    ) -> Result<Self, &'static str> {
+    ) -> Result<Self, PasskeyProblem> {
         let Assertion {
             id,
             user,
@@ -183,7 +191,7 @@ impl Passkey {
         } = assertion;
         let data = AuthenticatorData::parse_verified(&authenticator_data, host)?;
         let has_valid_length = (1..=MAX_ID_LENGTH).contains(&id.len());
-        let attested_passkey = match data.new_passkey() {
+        let attested_passkey = match data.parse_new_passkey() {
             Some(passkey) if passkey.id == id && has_valid_length => passkey,
             _ => return Err("the browser and the authenticator name different passkeys, or none"),
         };
@@ -225,19 +233,20 @@ impl Passkey {
 }
 
 impl StaffMember {
-    /// Verifies a sign-in with a passkey (section 7.2), and updates the passkey. The error is the
-    /// reason for the log. The version of the member stays the same, so that concurrent sign-ins do
-    /// not conflict.
+    /// Verifies a sign-in with a passkey (Web Authentication, section 7.2), and updates the
+    /// passkey. Returns the sign-in for the audit trail.
     ///
-    /// Returns the details for the audit trail: the name of the passkey, and its signature counter
-    /// if that has not increased. In this case, somebody may have cloned the passkey, or concurrent
+    /// The version of the member stays the same, so that concurrent sign-ins do not conflict.
+    ///
+    /// The audit trail gets the name of the passkey. If the signature counter has not increased, it
+    /// also gets the counter before and after: somebody may have cloned the passkey, or concurrent
     /// sign-ins arrived out of order.
     pub fn use_passkey(
         &mut self,
         assertion: &Assertion,
         host: &str,
         now: Timestamp,
-    ) -> Result<Vec<(&'static str, String)>, &'static str> {
+    ) -> Result<Act, PasskeyProblem> {
         let data = AuthenticatorData::parse_verified(&assertion.authenticator_data, host)?;
         let passkey = self
             .passkeys
@@ -254,15 +263,20 @@ impl StaffMember {
             return Err("it can be copied now and could not before, or the other way round (BE)");
         }
 
-        let mut details = vec![("passkey", passkey.name.clone())];
+        let mut details: Vec<(Cow<'static, str>, String)> =
+            vec![("passkey".into(), passkey.name.clone())];
         let counts_signatures = data.count != 0 || passkey.count != 0;
         if counts_signatures && data.count <= passkey.count {
-            details.push(("count", format!("{} → {}", passkey.count, data.count)));
+            let counters = format!("{} → {}", passkey.count, data.count);
+            details.push(("count".into(), counters));
         }
         // Keeping the maximum ensures that a clone with a lower counter is recorded each time.
         passkey.count = passkey.count.max(data.count);
         passkey.is_backup_eligible = Some(is_eligible);
         passkey.used_at = Some(now);
-        Ok(details)
+
+        let mut sign_in = self.create_act(ActType::StaffSignedIn);
+        sign_in.details.extend(details);
+        Ok(sign_in)
     }
 }

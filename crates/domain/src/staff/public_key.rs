@@ -34,8 +34,8 @@ pub struct PublicKey<'k> {
 }
 
 impl<'k> PublicKey<'k> {
-    /// Converts the key to the format of `ring`. `None` if the algorithm is not allowed, or the key
-    /// does not match it.
+    /// Converts the key to the format of `ring`; `None` if the algorithm is not allowed, or the key
+    /// does not match the algorithm.
     pub(super) fn verification_key(self) -> Option<VerificationKey> {
         Some(VerificationKey {
             algorithm: self.algorithm,

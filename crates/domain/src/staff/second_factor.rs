@@ -52,7 +52,10 @@ impl SecondFactor {
             .collect();
         if let Some(period) = secret.find_period(&code, now) {
             let is_new = period > self.last_period;
-            return is_new.then(|| Self {
+            if !is_new {
+                return None;
+            }
+            return Some(Self {
                 last_period: period,
                 ..self.clone()
             });
@@ -135,8 +138,10 @@ impl TotpSecret {
         )
     }
 
-    /// Finds the period of a code; `None` if it is not the code of the previous, the current or the
-    /// next period. These are accepted to allow for clock differences.
+    /// Finds the period to which a code belongs; `None` if the code is wrong.
+    ///
+    /// The codes of the previous and the next period are accepted as well, because the clocks of
+    /// the app and the service may differ.
     fn find_period(&self, code: &str, now: Timestamp) -> Option<i64> {
         let current_period = period_at(now);
         (current_period - 1..=current_period + 1).find(|&period| self.code(period) == code)

@@ -48,13 +48,13 @@ impl TokenDigest {
         Some(Token(bytes).digest())
     }
 
-    /// Returns an identifier of the session for use in lists: the beginning of another hash, which
-    /// does not reveal the digest.
-    pub fn name(&self) -> String {
+    /// Returns an identifier of the token that may be shown, for example in a list of sessions. It
+    /// is the beginning of another hash, which does not reveal the digest.
+    pub fn public_id(&self) -> String {
         /// The length of the identifier before encoding, in bytes. It is long enough to be unique.
-        const NAME_LENGTH: usize = 12;
+        const ID_LENGTH: usize = 12;
 
-        URL_SAFE_NO_PAD.encode(&Sha256::digest(self.0)[..NAME_LENGTH])
+        URL_SAFE_NO_PAD.encode(&Sha256::digest(self.0)[..ID_LENGTH])
     }
 
     /// Wraps a digest that was read from the store.

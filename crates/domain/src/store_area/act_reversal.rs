@@ -36,12 +36,16 @@ impl Reversal {
             match change.after.as_ref().or(change.before.as_ref()) {
                 Some(Resource::Pet(pet)) => {
                     let reversal =
-                        reversal_for_pet(&mut pet_reversals, pet.id, acted_at, default_end);
+                        find_or_add_reversal(&mut pet_reversals, pet.id, acted_at, default_end);
                     reversal.add_pet_change(change)?;
                 }
                 Some(Resource::Order(order)) => {
-                    let reversal =
-                        reversal_for_pet(&mut pet_reversals, order.pet_id, acted_at, default_end);
+                    let reversal = find_or_add_reversal(
+                        &mut pet_reversals,
+                        order.pet_id,
+                        acted_at,
+                        default_end,
+                    );
                     reversal.add_order_change(order, change)?;
                 }
                 Some(Resource::Category(category)) => {
@@ -62,8 +66,8 @@ impl Reversal {
     }
 }
 
-/// Returns the reversal for this animal. Adds an empty one if there is none yet.
-fn reversal_for_pet(
+/// Returns the reversal for the animal `id`. If there is none yet, adds an empty one.
+fn find_or_add_reversal(
     reversals: &mut Vec<PetReversal>,
     id: PetId,
     acted_at: Timestamp,
@@ -76,7 +80,7 @@ fn reversal_for_pet(
             acted_at,
             default_end,
             pet_change: None,
-            order: None,
+            order_change: None,
             fields: FieldPatch::new(),
             lost_photos: Vec::new(),
         });
@@ -122,11 +126,13 @@ impl PetReversal {
     /// Merges the next change of an order into the reversal. `after` is the resulting order. Fails
     /// if the act changed several orders for the animal.
     fn add_order_change(&mut self, after: &Order, change: &Change) -> Result<(), NotRevertible> {
-        match &mut self.order {
-            Some(order) if order.after.id != after.id => return Err(NotRevertible::SeveralOrders),
-            Some(order) => order.after = after.clone(),
+        match &mut self.order_change {
+            Some(earlier) if earlier.after.id != after.id => {
+                return Err(NotRevertible::SeveralOrders);
+            }
+            Some(earlier) => earlier.after = after.clone(),
             None => {
-                self.order = Some(OrderChange {
+                self.order_change = Some(OrderChange {
                     before: change.before.as_ref().and_then(Resource::order).cloned(),
                     after: after.clone(),
                 });
@@ -158,19 +164,20 @@ impl PetReversal {
     }
 }
 
-/// Returns the photos that a change removed from an animal. All of them are assumed to have files.
+/// Returns the photos that a change removed from an animal. `has_files` is true for all of them:
+/// the caller of the reversal checks whether their files still exist.
 ///
-/// If the second of three photos was deleted, the result is this photo with the position 1. If it
-/// was rotated, `replaced_by` also names the new photo in its place.
+/// If the second of three photos was deleted, the result is this photo with the position 1 (counted
+/// from 0). If it was rotated, `replaced_by` also names the new photo in its place.
 fn find_lost_photos(before: &StorePet, after: &StorePet) -> Vec<LostPhoto> {
     // Replacing a photo keeps the number of photos, and deleting one does not.
-    let is_replaced = before.photos.all().len() == after.photos.all().len();
+    let is_replacement = before.photos.all().len() == after.photos.all().len();
     let mut lost_photos = Vec::new();
     for (position, photo) in before.photos.all().iter().enumerate() {
         if after.photos.position(photo.id).is_some() {
             continue;
         }
-        let replaced_by = if is_replaced {
+        let replaced_by = if is_replacement {
             after.photos.all().get(position).map(|photo| photo.id)
         } else {
             None

@@ -1,7 +1,5 @@
 //! The age groups by which people filter animals in a search.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use jiff::{ToSpan, civil::Date};
 
 use super::{DateRange, FieldName};
@@ -13,9 +11,13 @@ named_enum! {
     pub enum Age {
         /// Younger than a year. This includes animals with a date of birth in the future.
         UnderOne = "0",
+        /// Younger than three years. This includes [`Age::UnderOne`].
         UnderThree = "under3",
+        /// At least one year old, and younger than three.
         OneToThree = "1",
+        /// At least three years old, and younger than eight.
         ThreeToEight = "3",
+        /// At least eight years old.
         EightOrMore = "8",
     }
 }
@@ -23,7 +25,8 @@ named_enum! {
 impl Age {
     /// Converts the age group to a range of dates of birth, as of `today`.
     ///
-    /// On 28 November 2026, [`Age::OneToThree`] is the range from 29 November 2023 to 28 November 2025.
+    /// On 28 November 2026, [`Age::OneToThree`] is the range from 29 November 2023 to 28 November
+    /// 2025.
     pub fn birth_range(self, field: &FieldName, today: Date) -> DateRange {
         let from = match self {
             Self::UnderOne => Some(first_birth_below(1, today)),

@@ -1,5 +1,7 @@
 //! Categories and their labels.
 
+use super::Text;
+
 /// A category with a label. Animals refer to categories by number, and a number need not have a
 /// label.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,4 +16,4 @@ pub struct Category {
 }
 
 /// The label of a category or a field: 1 to 255 characters without U+0000.
-pub type Label = super::Text<255, 1>;
+pub type Label = Text<255, 1>;

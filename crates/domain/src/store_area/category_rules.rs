@@ -2,7 +2,7 @@
 
 use super::{
     Category, ChangeType, Decision, Label, Preconditions, PresentState, Refusal,
-    rules::{require_preconditions, require_subject},
+    shared_rules::{require_preconditions, require_subject},
 };
 use crate::text::comparison_key;
 
@@ -38,7 +38,10 @@ pub(super) fn put_category(
 }
 
 /// Refuses a label that another category, the `namesake`, already has, regardless of upper and
-/// lower case. Duplicates from earlier releases may keep their label, or change only its case.
+/// lower case.
+///
+/// Earlier releases allowed such duplicates. A duplicate may therefore keep its label, or change
+/// only its case.
 fn check_label(
     label: &Label,
     before: Option<&Category>,

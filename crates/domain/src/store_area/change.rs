@@ -18,9 +18,12 @@ pub struct PresentState {
     /// The animal that the command is about, or the animal of the order that it is about.
     pub pet: Option<StorePet>,
     /// The order that currently determines the status of the animal: see [`Order::holds`].
-    pub holder: Option<Order>,
+    pub holding_order: Option<Order>,
+    /// The order that the command is about.
     pub order: Option<Order>,
+    /// The category that the command is about, if it has a label.
     pub category: Option<Category>,
+    /// The note that the command is about.
     pub note: Option<PetNote>,
     /// The number of notes on the animal, if the command adds a note.
     pub note_count: i64,
@@ -42,8 +45,8 @@ pub struct PresentState {
 /// The outcome of a command that the rules allow.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// The changes, in the order in which they are recorded. Empty if the subject already is in the
-    /// requested state.
+    /// The changes, in the order in which they are recorded. There are none if the subject already
+    /// is in the requested state.
     pub changes: Vec<Change>,
     /// The order that no longer holds its animal, because the status of the animal was changed by
     /// hand. See [`Order::holds`].
@@ -58,9 +61,9 @@ pub struct Decision {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     pub kind: ChangeType,
-    /// `None` if the change created the resource.
+    /// The resource before the change; `None` if the change created it.
     pub before: Option<Resource>,
-    /// `None` if the change deleted the resource.
+    /// The resource after the change; `None` if the change deleted it.
     pub after: Option<Resource>,
 }
 

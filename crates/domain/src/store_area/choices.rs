@@ -1,7 +1,5 @@
 //! The allowed values of a `choice` field, with their labels.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::collections::{BTreeMap, HashMap, HashSet, hash_map::Entry};
 
 use super::valid_text::{is_choice, is_text};
@@ -30,10 +28,12 @@ impl Choices {
     /// The maximum length of a label, in characters.
     const MAX_LABEL_LENGTH: usize = 100;
 
-    /// Creates choices without labels; `None` if there are too few or too many values, one of them
-    /// is invalid, or two of them are equal regardless of upper and lower case.
+    /// Creates choices without labels; `None` if the values are invalid: see [`Self::from_stored`].
+    ///
+    /// Two values that differ only in upper and lower case are invalid as well.
     pub fn new(values: Vec<String>) -> Option<Self> {
-        let choices = Self::from_stored(values, BTreeMap::new())?;
+        let no_labels = BTreeMap::new();
+        let choices = Self::from_stored(values, no_labels)?;
         if choices.duplicates().is_empty() {
             Some(choices)
         } else {
@@ -41,11 +41,14 @@ impl Choices {
         }
     }
 
-    /// Replaces the labels. `labels` maps values to labels. `None` if there are too many labels,
-    /// one of them is invalid, or a label equals another label or a value, regardless of upper and
-    /// lower case.
+    /// Replaces the labels, which are given by value; `None` if they are invalid: see
+    /// [`Self::from_stored`].
+    ///
+    /// A label that equals a value or another label, regardless of upper and lower case, is invalid
+    /// as well.
     pub fn with_labels(self, labels: BTreeMap<String, String>) -> Option<Self> {
-        // A labelled value that is no longer a choice counts, too, because animals can still have it.
+        // A labelled value that is no longer a choice is also used, because animals can still have
+        // it.
         let mut used_texts: HashSet<String> = self
             .values
             .iter()
@@ -60,20 +63,22 @@ impl Choices {
         Self::from_stored(self.values, labels)
     }
 
-    /// Creates choices that were read from a store; `None` if they are invalid. Values and labels
-    /// that differ only in upper and lower case are accepted, because earlier releases allowed
-    /// them.
+    /// Creates choices that were read from a store; `None` if they are invalid.
+    ///
+    /// There must be 1 to 100 different values and at most 200 labels, each of a valid length and
+    /// form. Values and labels that differ only in upper and lower case are accepted, because
+    /// earlier releases allowed them.
     pub fn from_stored(values: Vec<String>, labels: BTreeMap<String, String>) -> Option<Self> {
         let different_values: HashSet<&String> = values.iter().collect();
-        let are_valid_values = (1..=Self::MAX_VALUES).contains(&values.len())
+        let values_are_valid = (1..=Self::MAX_VALUES).contains(&values.len())
             && different_values.len() == values.len()
             && values.iter().all(|value| is_choice(value));
-        let are_valid_labels = labels.len() <= Self::MAX_LABELS
+        let labels_are_valid = labels.len() <= Self::MAX_LABELS
             && labels.keys().all(|value| is_choice(value))
             && labels
                 .values()
                 .all(|label| is_text(label, Self::MAX_LABEL_LENGTH));
-        if !are_valid_values || !are_valid_labels {
+        if !values_are_valid || !labels_are_valid {
             return None;
         }
         Some(Self { values, labels })
@@ -100,6 +105,7 @@ impl Choices {
         &self.values
     }
 
+    /// Returns the labels, by value.
     pub fn labels(&self) -> &BTreeMap<String, String> {
         &self.labels
     }

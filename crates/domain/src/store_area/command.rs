@@ -48,8 +48,8 @@ pub enum Command {
         /// The preconditions on the version of the animal.
         preconditions: Preconditions,
     },
-    /// Rearranges the photos of an animal. `order` lists all of them.
-    OrderPhotos {
+    /// Rearranges the photos of an animal. `order` has the identifiers of all its photos.
+    RearrangePhotos {
         id: PetId,
         order: Vec<PhotoId>,
         preconditions: Preconditions,
@@ -83,9 +83,9 @@ pub enum Command {
     /// Reopens an order that was closed by mistake: it reserves its animal again.
     ReopenOrder {
         id: OrderId,
-        /// The end of the reservation. `None` keeps the end that the order had, or uses
-        /// `default_end` if that has passed or there was none.
+        /// The new end of the reservation; `None` keeps the former end.
         expires_at: Option<Timestamp>,
+        /// The end that replaces a former end that has passed or does not exist.
         default_end: Timestamp,
         preconditions: Preconditions,
     },
@@ -132,6 +132,25 @@ pub enum Command {
     Revert(Reversal),
 }
 
+/// A request to change or delete a note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoteEdit {
+    pub id: NoteId,
+    /// The animal in the path of the request. The note must belong to this animal.
+    pub pet_id: PetId,
+    pub editor: NoteEditor,
+    pub preconditions: Preconditions,
+}
+
+/// A change of a photo's text, focus and position.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PhotoPatch {
+    pub alt: Patch<AltText>,
+    pub focus: Patch<Focus>,
+    /// The new position, from 0. A position past the end moves the photo to the end.
+    pub position: Option<usize>,
+}
+
 /// The resource that a command is about. A store reads it before the decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Subject {
@@ -162,7 +181,7 @@ impl Command {
             | Self::AddPhoto { id, .. }
             | Self::ReplacePhoto { id, .. }
             | Self::PatchPhoto { id, .. }
-            | Self::OrderPhotos { id, .. }
+            | Self::RearrangePhotos { id, .. }
             | Self::DeletePhoto { id, .. } => Subject::Pet(*id),
             Self::PlaceOrder(new) => Subject::Pet(new.pet_id),
             Self::AddNote { pet_id, .. } => Subject::Pet(*pet_id),
@@ -177,8 +196,8 @@ impl Command {
             Self::PutCategory { id, .. } | Self::DeleteCategory { id, .. } => {
                 Subject::Category(*id)
             }
-            Self::Revert(Reversal::Pet(reversal)) => match &reversal.order {
-                Some(order) => Subject::Order(order.after.id),
+            Self::Revert(Reversal::Pet(reversal)) => match &reversal.order_change {
+                Some(change) => Subject::Order(change.after.id),
                 None => Subject::Pet(reversal.id),
             },
             Self::Revert(Reversal::Category(category)) => Subject::Category(category.id),
@@ -220,23 +239,4 @@ impl Command {
             RequestedValue::Clear | RequestedValue::Invalid => None,
         })
     }
-}
-
-/// A request to change or delete a note.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NoteEdit {
-    pub id: NoteId,
-    /// The animal from the path of the request. The note must belong to it.
-    pub pet_id: PetId,
-    pub editor: NoteEditor,
-    pub preconditions: Preconditions,
-}
-
-/// A change of a photo's text, focus and position.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct PhotoPatch {
-    pub alt: Patch<AltText>,
-    pub focus: Patch<Focus>,
-    /// The new position, from 0. A position past the end moves the photo to the end.
-    pub position: Option<usize>,
 }

@@ -3,7 +3,7 @@
 //! Microchip numbers occur in many spellings, because people group the digits, and spreadsheets
 //! reformat them.
 
-use super::valid_text::is_visible;
+use super::valid_text::is_visible_character;
 
 /// The maximum length of the key of a unique value, in bytes. A longer key is replaced by its hash,
 /// because it would not fit into a PostgreSQL index.
@@ -71,7 +71,7 @@ fn is_separator(character: char) -> bool {
         character,
         '-' | '.' | ',' | '/' | ':' | '*' | '\'' | '"' | '='
     );
-    !is_visible(character) || is_ascii_separator || is_unicode_dash(character)
+    !is_visible_character(character) || is_ascii_separator || is_unicode_dash(character)
 }
 
 /// Whether a character is a dash or hyphen (Unicode property `Dash`) other than the ASCII `-`.

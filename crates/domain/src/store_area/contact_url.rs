@@ -1,10 +1,11 @@
 //! The contact address that an operator configures for questions.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::str::FromStr;
 
 use url::Url;
+
+/// The characters that must be percent-encoded in a subject (RFC 6068, section 2).
+const ESCAPED_IN_SUBJECT: &percent_encoding::AsciiSet = percent_encoding::NON_ALPHANUMERIC;
 
 /// The contact address for questions about animals: an `https`, `mailto` or `tel` URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +30,7 @@ impl ContactUrl {
         url.into()
     }
 
+    /// Returns the URL.
     pub fn as_str(&self) -> &str {
         self.0.as_str()
     }
@@ -42,9 +44,6 @@ impl ContactUrl {
             .unwrap_or(url)
     }
 }
-
-/// The characters that must be percent-encoded in a subject (RFC 6068, section 2).
-const ESCAPED_IN_SUBJECT: &percent_encoding::AsciiSet = percent_encoding::NON_ALPHANUMERIC;
 
 impl FromStr for ContactUrl {
     type Err = String;

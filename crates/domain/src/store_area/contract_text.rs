@@ -49,8 +49,8 @@ impl Placeholder {
         }
     }
 
-    /// Splits a text after the placeholder with which it begins. Returns the placeholder and the
-    /// remaining text; `None` if the text does not begin with a placeholder.
+    /// Splits off the placeholder with which a text begins, and returns it with the remaining text;
+    /// `None` if the text does not begin with a placeholder.
     fn split_from(text: &str) -> Option<(Self, &str)> {
         for placeholder in Self::ALL {
             if let Some(after) = text.strip_prefix(placeholder.as_str()) {
@@ -72,7 +72,7 @@ impl ContractText {
     /// Validates the text; `None` if it does not follow the rule.
     pub fn new(text: String) -> Option<Self> {
         let is_valid =
-            is_paragraph(&text, Self::MAX_LENGTH) && unknown_placeholder(&text).is_none();
+            is_paragraph(&text, Self::MAX_LENGTH) && find_unknown_placeholder(&text).is_none();
         is_valid.then_some(Self(text))
     }
 
@@ -105,11 +105,10 @@ impl ContractText {
     }
 }
 
-/// Returns the first word in braces that is not a known placeholder, or the first unmatched brace;
-/// `None` if all placeholders are known.
+/// Returns the first word in braces that is not a known placeholder, or the first unmatched brace.
 ///
 /// For example, `{name} moves in` has the unknown placeholder `{name}`.
-pub fn unknown_placeholder(text: &str) -> Option<String> {
+pub fn find_unknown_placeholder(text: &str) -> Option<String> {
     let mut remaining = text;
     while let Some(position) = remaining.find(['{', '}']) {
         let from_brace = &remaining[position..];

@@ -1,12 +1,16 @@
 //! The search filter for a range of dates.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use jiff::civil::Date;
 
 use super::{
     FieldKind, FieldName, FieldProblem, FieldSet, FieldValue, FieldValues, valid_text::is_date,
 };
+
+/// The earliest date that a value can have.
+const FIRST_DAY: &str = "0000-01-01";
+
+/// The latest date that a value can have.
+const LAST_DAY: &str = "9999-12-31";
 
 /// A search filter that requires the date in a field to be between `from` and `to`, both inclusive.
 /// `None` leaves the range open at that end.
@@ -14,15 +18,11 @@ use super::{
 pub struct DateRange {
     /// A field of the kind `date`.
     pub field: FieldName,
+    /// The first day of the range.
     pub from: Option<Date>,
+    /// The last day of the range.
     pub to: Option<Date>,
 }
-
-/// The earliest date that a value can have.
-const FIRST_DAY: &str = "0000-01-01";
-
-/// The latest date that a value can have.
-const LAST_DAY: &str = "9999-12-31";
 
 impl DateRange {
     /// Returns the first and the last day of the range in the format of stored values.
@@ -56,7 +56,7 @@ impl FieldSet {
     /// Parses a range filter for the field `name`, which must be of the kind `date`.
     ///
     /// `from` and `to` are dates of the form YYYY-MM-DD; `None` leaves the range open at that end.
-    pub fn date_range(
+    pub fn parse_date_range(
         &self,
         name: &str,
         from: Option<&str>,
@@ -83,11 +83,10 @@ fn parse_day(parameter: &str, text: Option<&str>) -> Result<Option<Date>, FieldP
     let Some(text) = text else {
         return Ok(None);
     };
-    if !is_date(text) {
-        return Err(FieldProblem::Invalid(format!(
+    match text.parse() {
+        Ok(day) if is_date(text) => Ok(Some(day)),
+        _ => Err(FieldProblem::Invalid(format!(
             "{parameter} must be a date of the form YYYY-MM-DD."
-        )));
+        ))),
     }
-    // Never `None`, because `is_date` has parsed the text already.
-    Ok(text.parse().ok())
 }

@@ -15,11 +15,11 @@ use super::{
     revert_rules::revert,
 };
 
-/// Decides what `command` changes at `now`, or why it is refused.
+/// Decides what `command` changes at `now` in the state `present`, or why it is refused.
 ///
-/// Every store, every batch and every background task goes through this function, so the rules
-/// exist only once. If there are several reasons to refuse a command, the first in this order is
-/// returned: invalid value, subject not found, failed precondition, conflicting state.
+/// Every store calls this function for each command of a request, a batch or a background task, so
+/// the rules exist only once. If there are several reasons to refuse a command, the first in this
+/// order is returned: invalid value, subject not found, failed precondition, conflicting state.
 ///
 /// For example, [`Command::PlaceOrder`] with
 /// [`OrderTerms::Completed`](super::OrderTerms::Completed) sells an available animal. It results in
@@ -30,6 +30,7 @@ pub fn decide(
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
+    // The members left out are ids of subjects, which `present` contains.
     match command {
         Command::AddPet(new_pet, fields, photos) => add_pet(new_pet, fields, photos, present, now),
         Command::PatchPet {
@@ -53,24 +54,26 @@ pub fn decide(
         Command::RestorePet { preconditions, .. } => restore_pet(preconditions, present, now),
         Command::AddPhoto { photo, .. } => add_photo(photo, present, now),
         Command::ReplacePhoto {
-            photo, replacement, ..
-        } => replace_photo(*photo, replacement, present, now),
+            photo: photo_id,
+            replacement,
+            ..
+        } => replace_photo(*photo_id, replacement, present, now),
         Command::PatchPhoto {
-            photo,
+            photo: photo_id,
             patch,
             preconditions,
             ..
-        } => patch_photo(*photo, patch, preconditions, present, now),
-        Command::OrderPhotos {
+        } => patch_photo(*photo_id, patch, preconditions, present, now),
+        Command::RearrangePhotos {
             order,
             preconditions,
             ..
         } => rearrange_photos(order, preconditions, present, now),
         Command::DeletePhoto {
-            photo,
+            photo: photo_id,
             preconditions,
             ..
-        } => delete_photo(*photo, preconditions, present, now),
+        } => delete_photo(*photo_id, preconditions, present, now),
         Command::PlaceOrder(new_order) => place_order(new_order, present, now),
         Command::CompleteOrder {
             price,
@@ -98,6 +101,7 @@ pub fn decide(
             preconditions,
             ..
         } => patch_order(patch, preconditions, present, now),
+        // The service itself issues these two commands, so they need no preconditions.
         Command::ExpireOrder { .. } => expire_order(present, now),
         Command::EraseContact { closed_until, .. } => erase_contact(*closed_until, present),
         Command::PutCategory {

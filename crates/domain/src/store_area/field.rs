@@ -1,8 +1,7 @@
 //! Custom fields of animals, such as breed or colour, that each store defines for itself.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use super::{Choices, FieldKind, Label};
+use crate::text::comparison_key;
 
 /// The machine-readable name of a field, such as `microchip_2`: a lower-case ASCII letter, followed
 /// by up to 31 lower-case ASCII letters, digits or `_`.
@@ -34,6 +33,7 @@ impl FieldName {
         is_valid.then(|| Self(text.to_owned()))
     }
 
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -46,6 +46,7 @@ pub struct FieldDefinition {
     pub name: FieldName,
     /// The name that people see, such as `Breed`.
     pub label: Label,
+    /// The kind, which determines the valid values.
     pub kind: FieldKind,
     /// The allowed values of a `choice` field; `None` for every other kind.
     pub choices: Option<Choices>,
@@ -66,10 +67,15 @@ impl FieldDefinition {
     /// The maximum number of fields that a store can define.
     pub const MAX: usize = 50;
 
+    /// The highest position that a client can choose.
     pub const HIGHEST_POSITION: i64 = 10_000;
 
     /// The name of the field for the prices of animals. A store can give this field another kind.
     pub(super) const PRICE: &str = "price";
+
+    /// The name of the field for the dates of birth of animals. A store can give this field another
+    /// kind.
+    const BIRTH: &str = "born";
 
     /// The name of the boolean field that marks a date of birth as an estimate, calculated from an
     /// age.
@@ -82,7 +88,7 @@ impl FieldDefinition {
 
     /// Whether this field holds the dates of birth of animals.
     pub fn is_birth(&self) -> bool {
-        self.kind == FieldKind::Date && self.name.as_str() == "born"
+        self.kind == FieldKind::Date && self.name.as_str() == Self::BIRTH
     }
 
     /// Whether this field marks dates of birth as estimates: see [`Self::BIRTH_ESTIMATE`].
@@ -102,9 +108,9 @@ impl FieldDefinition {
         }
     }
 
-    /// Returns a message for the client if the members do not fit together; `None` if they do. For
-    /// example, only a `choice` field can have choices.
-    pub fn problem(&self) -> Option<&'static str> {
+    /// Returns a message for the client if the members do not fit together. For example, only a
+    /// `choice` field can have choices.
+    pub fn find_problem(&self) -> Option<&'static str> {
         let needs_choices = self.kind == FieldKind::Choice;
         if needs_choices && self.choices.is_none() {
             return Some("choices is missing. A field of the kind choice needs it.");
@@ -170,7 +176,21 @@ impl FieldSet {
         &self.fields
     }
 
+    /// Finds the field with this name.
     pub fn find(&self, name: &str) -> Option<&FieldDefinition> {
         self.fields.iter().find(|field| field.name.as_str() == name)
+    }
+
+    /// Finds a field, other than the field `name`, that has this label, regardless of upper and
+    /// lower case.
+    pub(super) fn find_other_with_label(
+        &self,
+        name: &FieldName,
+        label: &str,
+    ) -> Option<&FieldDefinition> {
+        let label_key = comparison_key(label);
+        self.fields
+            .iter()
+            .find(|field| field.name != *name && comparison_key(field.label.as_str()) == label_key)
     }
 }

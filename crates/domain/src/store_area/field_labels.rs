@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 
 use super::{Choices, FieldDefinition, FieldSet, Label};
-use crate::text::comparison_key;
 
 /// The label of a field in one language, with the label of each choice whose label differs from its
 /// value.
@@ -75,7 +74,9 @@ pub fn relabel(
             .filter(|labels| labels.name == field.name.as_str())
             .collect();
         let mut new_field = relabel_field(field, &default_labels, new_field_labels);
-        if has_label_of_another(&new_field, fields) {
+        let same_label_field =
+            fields.find_other_with_label(&new_field.name, new_field.label.as_str());
+        if same_label_field.is_some() {
             new_field.label = field.label.clone();
         }
         if new_field != *field {
@@ -85,32 +86,23 @@ pub fn relabel(
     changed_fields
 }
 
-/// Whether another field has the same label as this field, regardless of upper and lower case.
-fn has_label_of_another(field: &FieldDefinition, fields: &FieldSet) -> bool {
-    let label_key = comparison_key(field.label.as_str());
-    fields
-        .all()
-        .iter()
-        .any(|other| other.name != field.name && comparison_key(other.label.as_str()) == label_key)
-}
-
 /// Returns the field with `new_field_labels` in place of labels that are among `default_labels`.
 fn relabel_field(
     field: &FieldDefinition,
     default_labels: &[&FieldLabels],
     new_field_labels: &FieldLabels,
 ) -> FieldDefinition {
-    let mut after = field.clone();
+    let mut new_field = field.clone();
     let has_default_label = default_labels
         .iter()
         .any(|labels| labels.label == field.label.as_str());
     if has_default_label && let Some(label) = Label::new(new_field_labels.label.to_owned()) {
-        after.label = label;
+        new_field.label = label;
     }
-    if let Some(choices) = after.choices {
-        after.choices = Some(relabel_choices(choices, default_labels, new_field_labels));
+    if let Some(choices) = new_field.choices {
+        new_field.choices = Some(relabel_choices(choices, default_labels, new_field_labels));
     }
-    after
+    new_field
 }
 
 /// Returns the choices with their labels from `new_field_labels`, but keeps each label that is not

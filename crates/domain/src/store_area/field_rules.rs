@@ -1,7 +1,5 @@
 //! The rules for creating, changing and deleting fields.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::borrow::Cow;
 
 use super::{
@@ -14,6 +12,7 @@ use crate::text::comparison_key;
 pub enum FieldCommand {
     /// Creates the field, or replaces its definition. The version in the definition is ignored.
     Put(FieldDefinition),
+    /// Deletes the field with this name.
     Delete(FieldName),
 }
 
@@ -22,7 +21,7 @@ pub enum FieldCommand {
 pub struct FieldDecision {
     /// The change to save; `None` if the field already is as requested.
     pub change: Option<FieldChange>,
-    /// The act for the audit trail; `None` if nothing changes.
+    /// The act for the audit trail; `None` exactly if `change` is.
     pub act: Option<Act>,
     /// Whether the request creates the field.
     pub is_new: bool,
@@ -34,20 +33,24 @@ pub struct FieldDecision {
 /// (optimistic locking).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldChange {
+    /// The common version of all fields, [`FieldSet::version`], on which the change is based.
     pub seen_version: i64,
+    /// The name of the field.
     pub name: FieldName,
     /// The new definition; `None` deletes the field.
     pub after: Option<FieldDefinition>,
-    /// Whether the change is allowed only while no animal has a value, because it deletes the
-    /// field, or changes its kind or uniqueness. The store must then have checked this at
-    /// `seen_version`.
+    /// Whether the change is allowed only while no animal has a value of the field. This is so if
+    /// it deletes the field, or changes its kind or uniqueness. The store must then have found at
+    /// `seen_version` that there is no value.
     pub must_be_unused: bool,
 }
 
 /// The reason why a request about a field is refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldRefusal {
+    /// The field to be deleted does not exist.
     NotFound,
+    /// The request must have a precondition.
     PreconditionRequired,
     /// The field has a different version than the request requires. Contains the present
     /// definition; `None` if the field does not exist.
@@ -85,12 +88,13 @@ fn decide_put(
     check_preconditions(preconditions, before)?;
     check_label(new_field, before, fields)?;
     match before {
-        Some(before) => Ok(change_field(before, new_field, fields)),
-        None => add_field(new_field, fields),
+        Some(before) => Ok(decide_change(before, new_field, fields)),
+        None => decide_addition(new_field, fields),
     }
 }
 
-/// Decides how the field with this name is deleted.
+/// Decides how the field with this name is deleted, which is possible only while no animal has a
+/// value.
 fn decide_deletion(
     name: &FieldName,
     preconditions: &Preconditions,
@@ -100,7 +104,17 @@ fn decide_deletion(
         return Err(FieldRefusal::NotFound);
     };
     check_preconditions(preconditions, Some(before))?;
-    Ok(delete_field(before, fields))
+    Ok(FieldDecision {
+        change: Some(FieldChange {
+            seen_version: fields.version,
+            name: before.name.clone(),
+            after: None,
+            must_be_unused: true,
+        }),
+        act: Some(before.create_act(ActType::FieldDeleted)),
+        is_new: false,
+        field: None,
+    })
 }
 
 /// Rejects a request that has no preconditions, or whose preconditions do not hold for the field.
@@ -112,8 +126,8 @@ fn check_preconditions(
         return Err(FieldRefusal::PreconditionRequired);
     }
     if !preconditions.hold_for(before.map(|field| field.version)) {
-        let current = before.cloned().map(Box::new);
-        return Err(FieldRefusal::PreconditionFailed(current));
+        let present_field = before.cloned().map(Box::new);
+        return Err(FieldRefusal::PreconditionFailed(present_field));
     }
     Ok(())
 }
@@ -121,8 +135,8 @@ fn check_preconditions(
 /// Rejects a label that another field already has, regardless of upper and lower case, because
 /// people could not tell the fields apart.
 ///
-/// A new label that differs from the former one only in upper and lower case is not checked,
-/// because earlier releases allowed duplicates.
+/// A new label that differs from the former one at most in upper and lower case is not checked.
+/// Earlier releases allowed duplicates, and a field that is one must stay changeable.
 fn check_label(
     new_field: &FieldDefinition,
     before: Option<&FieldDefinition>,
@@ -134,17 +148,14 @@ fn check_label(
     if changes_at_most_case {
         return Ok(());
     }
-    for other_field in fields.all() {
-        let is_other = other_field.name != new_field.name;
-        if is_other && comparison_key(other_field.label.as_str()) == label_key {
-            return Err(FieldRefusal::DuplicateLabel(Box::new(other_field.clone())));
-        }
+    match fields.find_other_with_label(&new_field.name, new_field.label.as_str()) {
+        Some(other_field) => Err(FieldRefusal::DuplicateLabel(Box::new(other_field.clone()))),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// Decides how a new field is added, with the version 1.
-fn add_field(
+fn decide_addition(
     new_field: &FieldDefinition,
     fields: &FieldSet,
 ) -> Result<FieldDecision, FieldRefusal> {
@@ -159,14 +170,14 @@ fn add_field(
             after: Some(after.clone()),
             must_be_unused: false,
         }),
-        act: Some(after.act(ActType::FieldAdded)),
+        act: Some(after.create_act(ActType::FieldAdded)),
         is_new: true,
         field: Some(after),
     })
 }
 
 /// Decides how a field is replaced by `new_field`, with the next version.
-fn change_field(
+fn decide_change(
     before: &FieldDefinition,
     new_field: &FieldDefinition,
     fields: &FieldSet,
@@ -189,27 +200,13 @@ fn change_field(
             after: Some(after.clone()),
             must_be_unused: !keeps_values_valid,
         }),
-        act: Some(before.change_act(&after)),
+        act: Some(before.create_change_act(&after)),
         is_new: false,
         field: Some(after),
     }
 }
 
-/// Decides how a field is deleted, which is possible only while no animal has a value.
-fn delete_field(before: &FieldDefinition, fields: &FieldSet) -> FieldDecision {
-    FieldDecision {
-        change: Some(FieldChange {
-            seen_version: fields.version,
-            name: before.name.clone(),
-            after: None,
-            must_be_unused: true,
-        }),
-        act: Some(before.act(ActType::FieldDeleted)),
-        is_new: false,
-        field: None,
-    }
-}
-
+/// Returns a copy of a field with another version.
 fn with_version(field: &FieldDefinition, version: i64) -> FieldDefinition {
     FieldDefinition {
         version,
@@ -218,28 +215,24 @@ fn with_version(field: &FieldDefinition, version: i64) -> FieldDefinition {
 }
 
 impl FieldDefinition {
-    /// Returns the act of changing this field to `after`.
+    /// Creates the act of changing this field to `after`.
     ///
     /// Its details describe the new definition. For each changed detail, another detail with the
     /// prefix `before.` has the former value, which is empty if there was none. For example, if the
     /// label changes from `Breed` to `Race`, the details contain `label` with `Race`, and
     /// `before.label` with `Breed`.
-    fn change_act(&self, after: &Self) -> Act {
-        let former_details = self.act(ActType::FieldChanged).details;
-        let mut act = after.act(ActType::FieldChanged);
+    fn create_change_act(&self, after: &Self) -> Act {
+        let former_details = self.create_act(ActType::FieldChanged).details;
+        let mut act = after.create_act(ActType::FieldChanged);
 
         let mut differences = Vec::new();
         for (name, former_text) in &former_details {
-            let is_same = act
-                .details
-                .iter()
-                .any(|(detail, text)| detail == name && text == former_text);
-            if !is_same {
+            if find_detail(&act.details, name) != Some(former_text) {
                 differences.push((format!("before.{name}").into(), former_text.clone()));
             }
         }
         for (name, _) in &act.details {
-            if former_details.iter().all(|(detail, _)| detail != name) {
+            if find_detail(&former_details, name).is_none() {
                 differences.push((format!("before.{name}").into(), String::new()));
             }
         }
@@ -247,8 +240,8 @@ impl FieldDefinition {
         act
     }
 
-    /// Returns an act of this type on the field, with its whole definition as details.
-    pub fn act(&self, act_type: ActType) -> Act {
+    /// Creates an act of this type on the field. Its details have the whole definition.
+    pub fn create_act(&self, act_type: ActType) -> Act {
         let mut details: Vec<(Cow<'static, str>, String)> = vec![
             ("name".into(), self.name.as_str().to_owned()),
             ("label".into(), self.label.as_str().to_owned()),
@@ -277,4 +270,10 @@ impl FieldDefinition {
             details,
         }
     }
+}
+
+/// Returns the text of the detail with this name, if there is one.
+fn find_detail<'d>(details: &'d [(Cow<'static, str>, String)], name: &str) -> Option<&'d String> {
+    let (_, text) = details.iter().find(|(detail, _)| detail == name)?;
+    Some(text)
 }

@@ -1,7 +1,5 @@
 //! The field values of an animal, and their changes by requests.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::{collections::BTreeMap, fmt::Write};
 
 use jiff::Timestamp;
@@ -11,7 +9,9 @@ use super::{FieldSet, FieldValue};
 /// The value of a field in a request, before it is validated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestedValue {
+    /// Clears the value of the field.
     Clear,
+    /// Sets this value.
     Set(FieldValue),
     /// A value that no kind of field allows, such as an array.
     Invalid,
@@ -38,7 +38,9 @@ struct Values {
 /// The reason why field values are rejected, with a message for the client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldProblem {
+    /// The store has no field with this name.
     Unknown(String),
+    /// A value does not follow the rule for its field, or all values together are too long.
     Invalid(String),
 }
 
@@ -52,6 +54,7 @@ impl FieldProblem {
 }
 
 impl FieldValues {
+    /// No values.
     pub const NONE: Self = Self(None);
 
     /// The maximum length as JSON, in bytes.
@@ -99,6 +102,7 @@ impl FieldValues {
         self.0.as_deref().map(|values| values.json.as_str())
     }
 
+    /// Whether no field has a value.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
@@ -112,6 +116,7 @@ impl FieldValues {
         values.get(position).map(|(_, value)| value)
     }
 
+    /// Returns the names of the fields with their values, sorted by name.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &FieldValue)> {
         self.sorted_values()
             .iter()

@@ -4,6 +4,12 @@ use std::fmt;
 
 use sha2::{Digest, Sha256};
 
+/// The number of hexadecimal digits of the hash in the name of a logo.
+const DIGEST_DIGITS: usize = 16;
+
+/// The number of hexadecimal digits of the width, and of the height, in the name of a logo.
+const SIDE_DIGITS: usize = 3;
+
 /// The identity of a logo: a hash of its file, and its dimensions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Logo {
@@ -22,29 +28,6 @@ pub struct NewLogo {
     /// The content of the PNG file.
     pub png: Vec<u8>,
 }
-
-impl NewLogo {
-    /// Creates a logo from a PNG file with these dimensions, in pixels.
-    pub fn new(png: Vec<u8>, width: u16, height: u16) -> Self {
-        let hash = Sha256::digest(&png);
-        // The first 8 of the 32 bytes are enough to tell the few logos of a store apart.
-        let digest = u64::from_be_bytes(std::array::from_fn(|index| hash[index]));
-        Self {
-            logo: Logo {
-                digest,
-                width,
-                height,
-            },
-            png,
-        }
-    }
-}
-
-/// The number of hexadecimal digits of the hash in the name of a logo.
-const DIGEST_DIGITS: usize = 16;
-
-/// The number of hexadecimal digits of the width, and of the height, in the name of a logo.
-const SIDE_DIGITS: usize = 3;
 
 impl Logo {
     /// The maximum width and height, in pixels.
@@ -131,5 +114,22 @@ impl fmt::Display for Logo {
             f,
             "{digest:0DIGEST_DIGITS$x}{width:0SIDE_DIGITS$x}{height:0SIDE_DIGITS$x}"
         )
+    }
+}
+
+impl NewLogo {
+    /// Creates a logo from a PNG file with these dimensions, in pixels.
+    pub fn new(png: Vec<u8>, width: u16, height: u16) -> Self {
+        let hash = Sha256::digest(&png);
+        // The first 8 of the 32 bytes are enough to tell the few logos of a store apart.
+        let digest = u64::from_be_bytes(std::array::from_fn(|index| hash[index]));
+        Self {
+            logo: Logo {
+                digest,
+                width,
+                height,
+            },
+            png,
+        }
     }
 }

@@ -1,98 +1,129 @@
-//! Values and rules of the store area: versioned animals, orders and categories, and the commands
-//! that change them.
+//! The store area: what a store needs beyond the animals of the contract.
 //!
-//! Every change goes through [`decide()`], which is independent of HTTP and SQL. In one transaction,
-//! a store reads the [`PresentState`] of a command's subject, calls [`decide()`], and writes the
-//! resulting changes.
+//! These are animals with versions, fields, photos and notes, categories, orders, searches, the
+//! profile of the store, and webhooks.
 //!
-//! The store records each change in the journal (see [`JournalEntry`]), from which programs read
-//! changes and webhooks deliver them. A [`Reversal`] undoes changes with the help of the journal.
+//! A [`Command`] changes animals, notes, orders and categories. Every command goes through
+//! [`decide()`], which is independent of HTTP and SQL. In one transaction, a store reads the
+//! [`PresentState`] of a command's subject, calls [`decide()`], and writes the resulting changes.
+//! Likewise, [`decide_field`] decides how a field changes, and [`decide_profile`] how the profile
+//! changes.
+//!
+//! The store records the changes of commands in the journal (see [`JournalEntry`]), from which
+//! programs read changes and webhooks deliver them. A [`Reversal`] undoes changes with the help of
+//! the journal.
 
-mod act_reversal;
-mod age;
+// Commands, and how they are decided.
+mod change;
+mod command;
+mod decide;
+mod patch;
+mod preconditions;
+mod refusal;
+mod resource;
+mod shared_rules;
+
+// Animals, their categories and their notes.
 mod category;
 mod category_rules;
-mod change;
-mod choices;
-mod command;
-mod compact_key;
-mod contact_url;
-mod contract_text;
-mod date_range;
-mod decide;
-mod decimal;
-mod everyday;
-mod field;
-mod field_labels;
-mod field_rules;
-mod field_values;
-mod journal;
-mod kind;
-mod language;
-mod logo;
-mod name_key;
 mod note_rules;
-mod order;
-mod order_checks;
-mod order_rules;
-mod patch;
 mod pet_note;
 mod pet_rules;
+mod store_pet;
+
+// Photos of animals.
 mod photo;
 mod photo_file;
 mod photo_rules;
-mod phrase;
 mod picture_problem;
-mod preconditions;
-mod profile;
-mod profile_rules;
-mod profile_texts;
-mod query;
-mod refusal;
-mod resource;
+
+// Orders.
+mod order;
+mod order_checks;
+mod order_rules;
+
+// Reverts.
+mod act_reversal;
 mod reversal;
 mod revert_rules;
 mod revert_steps;
-mod rules;
+
+// Fields of animals, and their values.
+mod choices;
+mod compact_key;
+mod field;
+mod field_kind;
+mod field_labels;
+mod field_rules;
+mod field_values;
 mod shelter_fields;
-mod spelling;
-mod store_pet;
-mod stored_text;
-mod time_zone;
 mod unique_value;
-mod valid_text;
-mod value_filter;
 mod value_rules;
+
+// Searches and lists.
+mod age;
+mod date_range;
+mod everyday_word;
+mod name_key;
+mod name_prefix;
+mod phrase;
+mod query;
+mod spelling;
+mod value_filter;
+
+// The profile of the store.
+mod contact_url;
+mod contract_text;
+mod currency;
+mod language;
+mod logo;
+mod profile;
+mod profile_rules;
+mod profile_texts;
+mod time_zone;
+
+// The journal, the audit trail and webhooks.
+mod audit;
+mod delivery;
+mod journal;
 mod webhook;
 mod webhook_id;
 
+// Numbers and texts.
+mod decimal;
+mod stored_text;
+mod valid_text;
+
 pub use age::Age;
+pub use audit::{Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType};
 pub use category::{Category, Label};
 pub use change::{Change, ChangeType, Decision, PresentState};
 pub use choices::Choices;
 pub use command::{Command, NoteEdit, PhotoPatch, Subject};
 pub use compact_key::{compact_key, is_shortened_number};
 pub use contact_url::ContactUrl;
-pub use contract_text::{ContractText, Placeholder, unknown_placeholder};
+pub use contract_text::{ContractText, Placeholder, find_unknown_placeholder};
+pub use currency::Currency;
 pub use date_range::DateRange;
 pub use decide::decide;
-pub use decimal::{Currency, Decimal};
-pub use everyday::{EverydayWord, Property};
+pub use decimal::Decimal;
+pub use delivery::{
+    Attempt, DeliveryProgress, DeliveryUpdate, DisabledReason, Lease, TestMessage, WaitingMessage,
+};
+pub use everyday_word::{EverydayWord, Property};
 pub use field::{FieldDefinition, FieldName, FieldSet};
+pub use field_kind::{FieldKind, FieldValue};
 pub use field_labels::{FieldLabels, relabel};
 pub use field_rules::{FieldChange, FieldCommand, FieldDecision, FieldRefusal, decide_field};
 pub use field_values::{FieldPatch, FieldProblem, FieldValues, RequestedValue};
-pub use journal::{
-    Act, ActType, AuditEntry, AuditPosition, AuditQuery, AuditType, ChangePage, Epoch,
-    JournalEntry, JournalState, JournalSubject, SubjectKind,
-};
-pub use kind::{FieldKind, FieldValue};
+pub use journal::{ChangePage, Epoch, JournalEntry, JournalState, JournalSubject, SubjectKind};
 pub use language::{Language, each_language};
 pub use logo::{Logo, NewLogo};
 pub use name_key::{
-    MAX_NAME_WORDS, MAX_VALUE_WORDS, NAME_KEY_LENGTH, NamePrefix, letters_and_digits, name_keys,
-    search_key, spellings, value_keys, whole_key,
+    MAX_NAME_WORDS, MAX_VALUE_WORDS, NAME_KEY_LENGTH, letters_and_digits, name_keys, search_key,
+    spellings, value_keys, whole_key,
 };
+pub use name_prefix::NamePrefix;
 pub use order::{
     Contact, NewOrder, Note, Order, OrderId, OrderPatch, OrderStatus, OrderTerms, Reason, Reference,
 };
@@ -126,8 +157,6 @@ pub use unique_value::{UniqueKey, UniqueValueOwner, unique_text_key};
 pub use valid_text::is_date;
 pub use value_filter::ValueFilter;
 pub use webhook::{
-    Attempt, DeliveryProgress, DeliveryUpdate, DisabledReason, Lease, RestartPoint, RetiredSecret,
-    SealedSecrets, StoredWebhook, TestMessage, WaitingMessage, Webhook, WebhookChange,
-    WebhookPatch,
+    RestartPoint, RetiredSecret, SealedSecrets, StoredWebhook, Webhook, WebhookChange, WebhookPatch,
 };
 pub use webhook_id::WebhookId;

@@ -1,5 +1,7 @@
-//! The keys by which a search matches names and values: without regard to case, accents and
-//! punctuation, and with common transliterations, such as `mueller` for "Müller".
+//! The keys by which a search finds names and values.
+//!
+//! They ignore case, accents and punctuation, and include common transliterations, such as
+//! `mueller` for "Müller".
 
 use super::spelling::{begins_word, digraph_spelling, plain_spelling, without_case_and_accents};
 
@@ -48,14 +50,15 @@ pub fn letters_and_digits(text: &str) -> String {
 /// Returns the letters and digits of a text in each of its spellings: `muller` and `mueller` for
 /// "Müller".
 pub fn spellings(text: &str) -> Vec<String> {
-    let digraph_text = digraph_spelling(text);
-    let mut spellings = vec![letters_and_digits(text)];
-    spellings.extend(digraph_text.as_deref().map(keep_letters_and_digits));
-    spellings
+    let mut texts = vec![letters_and_digits(text)];
+    if let Some(digraph_text) = digraph_spelling(text) {
+        texts.push(keep_letters_and_digits(&digraph_text));
+    }
+    texts
 }
 
 /// Removes everything but letters and digits from a spelling.
-fn keep_letters_and_digits(spelling: &str) -> String {
+pub(super) fn keep_letters_and_digits(spelling: &str) -> String {
     spelling
         .chars()
         .filter(|character| character.is_alphanumeric())
@@ -95,9 +98,9 @@ pub fn name_keys(name: &str) -> Vec<String> {
 /// Returns the keys by which a search finds the value of a field: as [`name_keys`], but without a
 /// key for leading punctuation.
 pub fn value_keys(value: &str) -> Vec<String> {
-    let mut value_keys = keys_of_text(value, MAX_VALUE_WORDS);
-    value_keys.retain(|key| key.starts_with(char::is_alphanumeric));
-    value_keys
+    let mut keys = keys_of_text(value, MAX_VALUE_WORDS);
+    keys.retain(|key| key.starts_with(char::is_alphanumeric));
+    keys
 }
 
 /// Returns the keys of a text: in each spelling, one key for each of the first `max_words` words,
@@ -189,151 +192,9 @@ fn is_ascii_word(name: &str) -> bool {
 
 /// Returns the first [`COMPARED_LENGTH`] characters of a text, which are all that a search
 /// considers.
-fn compared_part(text: &str) -> &str {
+pub(super) fn compared_part(text: &str) -> &str {
     match text.char_indices().nth(COMPARED_LENGTH) {
         Some((end, _)) => &text[..end],
         None => text,
     }
-}
-
-/// A search text, normalized to a prefix of [keys](name_keys).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamePrefix {
-    plain: String,
-    /// The digraph spelling, with two letters in place of one: `mueller` for "Müller".
-    digraph: Option<String>,
-}
-
-impl NamePrefix {
-    /// Creates a prefix from the letters and digits of a text or, if it has none, from its
-    /// punctuation. `None` if the result is longer than [`NAME_KEY_LENGTH`] characters.
-    pub fn new(text: &str) -> Option<Self> {
-        let text = compared_part(text);
-        let mut normalized_text = plain_spelling(text);
-        normalized_text.retain(|character| !character.is_control());
-        let letters = keep_letters_and_digits(&normalized_text);
-        let plain = if letters.is_empty() {
-            normalized_text
-        } else {
-            letters
-        };
-        let is_too_long = plain.chars().nth(NAME_KEY_LENGTH).is_some();
-        if is_too_long {
-            return None;
-        }
-        Some(Self {
-            plain,
-            digraph: digraph_prefix(text),
-        })
-    }
-
-    /// Creates a prefix from the beginning of a text, including its punctuation.
-    pub(super) fn from_beginning(text: &str) -> Self {
-        let plain = plain_spelling(compared_part(text))
-            .chars()
-            .filter(|character| !character.is_control())
-            .take(NAME_KEY_LENGTH)
-            .collect();
-        Self {
-            plain,
-            digraph: None,
-        }
-    }
-
-    /// Creates a prefix from the letters and digits of a text; `None` if it has none.
-    pub(super) fn from_word(text: &str) -> Option<Self> {
-        let plain: String = letters_and_digits(text)
-            .chars()
-            .take(NAME_KEY_LENGTH)
-            .collect();
-        if plain.is_empty() {
-            return None;
-        }
-        Some(Self {
-            plain,
-            digraph: digraph_prefix(text),
-        })
-    }
-
-    /// Whether one of the keys begins with the prefix, in any of its spellings.
-    pub(super) fn is_prefix_of_any(&self, keys: &[String]) -> bool {
-        self.spellings()
-            .any(|prefix| keys.iter().any(|key| key.starts_with(prefix)))
-    }
-
-    /// Returns the prefix in the form of a key.
-    pub fn as_str(&self) -> &str {
-        &self.plain
-    }
-
-    /// Returns the prefix in each of its spellings.
-    pub fn spellings(&self) -> impl Iterator<Item = &str> {
-        [Some(self.plain.as_str()), self.digraph.as_deref()]
-            .into_iter()
-            .flatten()
-    }
-
-    /// Whether the prefix is empty, so that it matches every name.
-    pub fn is_empty(&self) -> bool {
-        self.plain.is_empty()
-    }
-
-    /// Whether the prefix matches a name, because one of the [keys](name_keys) of the name begins
-    /// with it.
-    pub fn finds(&self, name: &str) -> bool {
-        let name = compared_part(name);
-        if self.is_empty() {
-            return true;
-        }
-        let might_match = !name.is_ascii()
-            || self
-                .spellings()
-                .any(|prefix| might_match_ascii(prefix.as_bytes(), name.as_bytes()));
-        might_match && self.is_prefix_of_any(&name_keys(name))
-    }
-}
-
-/// Returns the letters and digits of a text in its digraph spelling, such as `mueller` for "Müller".
-/// `None` if the text has no such spelling.
-fn digraph_prefix(text: &str) -> Option<String> {
-    let digraph_text = digraph_spelling(text)?;
-    let letters = digraph_text
-        .chars()
-        .filter(|character| character.is_alphanumeric());
-    Some(letters.take(NAME_KEY_LENGTH).collect())
-}
-
-/// Whether a prefix might match an ASCII name.
-///
-/// This check allocates nothing, and lets a search skip most names before it computes their keys. A
-/// prefix that begins with anything but an ASCII letter or digit always passes, because it may
-/// match the key for leading punctuation.
-fn might_match_ascii(prefix: &[u8], name: &[u8]) -> bool {
-    let begins_with_other_character = prefix
-        .first()
-        .is_some_and(|byte| !byte.is_ascii_alphanumeric());
-    begins_with_other_character || (0..name.len()).any(|start| word_matches_at(prefix, name, start))
-}
-
-/// Whether a word begins at `start`, and the letters and digits from there on begin with the
-/// prefix.
-fn word_matches_at(prefix: &[u8], name: &[u8], start: usize) -> bool {
-    // The comparison of one byte comes first, because it rules out most positions.
-    let has_first_letter = prefix
-        .first()
-        .is_some_and(|letter| name[start].eq_ignore_ascii_case(letter));
-    if !has_first_letter {
-        return false;
-    }
-    let is_word_start = start == 0 || !name[start - 1].is_ascii_alphanumeric();
-    if !is_word_start {
-        return false;
-    }
-    let letters = name[start..]
-        .iter()
-        .filter(|byte| byte.is_ascii_alphanumeric());
-    letters
-        .take(prefix.len())
-        .map(u8::to_ascii_lowercase)
-        .eq(prefix.iter().copied())
 }

@@ -4,14 +4,14 @@ use jiff::Timestamp;
 
 use super::{
     ChangeType, Decision, NoteEdit, NoteText, PetNote, PresentState, Refusal,
-    rules::{NO_PET, require_preconditions, require_subject},
+    shared_rules::{NO_PET, require_preconditions, require_subject},
 };
 use crate::{NamedActor, PetId};
 
 /// The message about a note that does not exist.
 const NO_NOTE: &str = "The animal has no note with this id.";
 
-/// Decides how a note is added. A withdrawn animal can get notes, too, for example when its new
+/// Decides how a note is added. A withdrawn animal can also get notes, for example when its new
 /// owner calls later.
 pub(super) fn add_note(
     pet_id: PetId,
@@ -44,9 +44,10 @@ pub(super) fn patch_note(
     present: &PresentState,
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
-    let note = require_editable(edit, present)?;
-    let Some(new_text) = text.filter(|text| **text != note.text) else {
-        return Ok(Decision::without_change(note));
+    let note = require_editable_note(edit, present)?;
+    let new_text = match text {
+        Some(text) if *text != note.text => text,
+        _ => return Ok(Decision::without_change(note)),
     };
     let after = PetNote {
         text: new_text.clone(),
@@ -59,21 +60,20 @@ pub(super) fn patch_note(
 
 /// Decides how a note is permanently deleted.
 pub(super) fn delete_note(edit: &NoteEdit, present: &PresentState) -> Result<Decision, Refusal> {
-    let note = require_editable(edit, present)?;
+    let note = require_editable_note(edit, present)?;
     Ok(Decision::deletion(ChangeType::NoteDeleted, note))
 }
 
 /// Returns the note that an edit is about. Refuses the edit if the note does not belong to the
 /// animal, the editor may not change the note, or a precondition fails.
-fn require_editable<'p>(
+fn require_editable_note<'p>(
     edit: &NoteEdit,
     present: &'p PresentState,
 ) -> Result<&'p PetNote, Refusal> {
-    let note = present
-        .note
-        .as_ref()
-        .filter(|note| note.pet_id == edit.pet_id);
-    let note = require_subject(note, NO_NOTE)?;
+    let note = require_subject(present.note.as_ref(), NO_NOTE)?;
+    if note.pet_id != edit.pet_id {
+        return Err(Refusal::NotFound(NO_NOTE));
+    }
     if !edit.editor.may_change(note) {
         return Err(Refusal::NoteOfAnotherAuthor);
     }

@@ -96,6 +96,7 @@ pub struct NewOrder {
     /// The store's own reference for the order.
     pub reference: Option<Reference>,
     pub note: Option<Note>,
+    /// The price. [`Patch::Keep`] stands for the asking price of the animal.
     pub price: Patch<Decimal>,
     /// The customer's contact data.
     pub contact: Option<Contact>,

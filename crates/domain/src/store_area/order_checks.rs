@@ -3,7 +3,9 @@
 
 use jiff::Timestamp;
 
-use super::{Decimal, Order, OrderTerms, Patch, Refusal, StorePet, rules::invalid_transition};
+use super::{
+    Decimal, Order, OrderTerms, Patch, Refusal, StorePet, shared_rules::invalid_transition,
+};
 use crate::PetStatus;
 
 /// Refuses to reopen an order whose animal is not available.
@@ -58,7 +60,8 @@ pub(super) fn check_end(end: Timestamp, now: Timestamp) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Refuses a new order that the status of the animal does not allow, or another open order for it.
+/// Refuses a new order if the status of the animal, or an open order for the animal, does not allow
+/// it.
 pub(super) fn check_for_sale(pet: &StorePet, terms: OrderTerms) -> Result<(), Refusal> {
     let is_possible = match terms {
         OrderTerms::ReservedUntil(_) => pet.status == PetStatus::Available,

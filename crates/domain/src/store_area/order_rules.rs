@@ -10,7 +10,7 @@ use super::{
         check_available, check_end, check_for_sale, check_holds, check_price, refuse_order,
     },
     pet_rules::refuse_withdrawn,
-    rules::{NO_ORDER, NO_PET, check_preconditions, require_preconditions, require_subject},
+    shared_rules::{NO_ORDER, NO_PET, check_preconditions, require_preconditions, require_subject},
 };
 use crate::PetStatus;
 
@@ -98,14 +98,14 @@ fn end_reservation(
     now: Timestamp,
 ) -> Result<Decision, Refusal> {
     check_preconditions(preconditions, Some(order))?;
-    match order.status {
-        status if status == after.status => Ok(Decision::without_change(order)),
-        OrderStatus::Reserved => change_status(order, after, present, now),
-        _ => Err(refuse_order(
-            order,
-            &format!("Only a reserved order can be {}.", after.status),
-        )),
+    if order.status == after.status {
+        return Ok(Decision::without_change(order));
     }
+    if order.status != OrderStatus::Reserved {
+        let advice = format!("Only a reserved order can be {}.", after.status);
+        return Err(refuse_order(order, &advice));
+    }
+    change_status(order, after, present, now)
 }
 
 /// Decides how a sold animal is returned to the store.
@@ -134,8 +134,8 @@ pub(super) fn return_order(
 /// Decides how an order that was closed by mistake is reopened. The order then reserves its animal
 /// again.
 ///
-/// The reservation ends at `new_end`. Without this time, it ends at its former end, or at
-/// `default_end` if it had no end or the former end has passed.
+/// The reservation ends at `new_end`. Without a new end, it keeps its former end. Without a former
+/// end in the future, it ends at `default_end`.
 pub(super) fn reopen_order(
     new_end: Option<Timestamp>,
     default_end: Timestamp,
@@ -276,7 +276,7 @@ fn change_status(
         OrderStatus::Returned => (ChangeType::OrderReturned, PetStatus::Available),
     };
     let is_open = after.status == OrderStatus::Reserved;
-    let after = Order {
+    let next_order = Order {
         closed_at: (!is_open).then_some(now),
         version: order.version + 1,
         // An order that makes its animal available again no longer holds it.
@@ -284,6 +284,6 @@ fn change_status(
         ..after
     };
     let open_order = is_open.then_some(order.id);
-    let decision = Decision::new(kind, Some(order), after);
+    let decision = Decision::new(kind, Some(order), next_order);
     Ok(decision.with_pet_status(pet, pet_status, open_order, now))
 }

@@ -1,14 +1,15 @@
 //! Merge patches of nullable members.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 /// The change of a nullable member in a JSON merge patch (RFC 7396): an absent member keeps the
 /// value, null clears it, and any other value replaces it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Patch<T> {
+    /// Keeps the value.
     #[default]
     Keep,
+    /// Clears the value.
     Clear,
+    /// Replaces the value by this one.
     Set(T),
 }
 

@@ -1,7 +1,5 @@
 //! Notes: dated remarks about an animal, which only the staff see.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use jiff::Timestamp;
 
 use super::PrivateText;
@@ -25,11 +23,13 @@ pub struct PetNote {
     pub pet_id: PetId,
     /// The person or program that wrote the note, with the name that the author had at that time.
     pub author: NamedActor,
+    /// When the note was added.
     pub created_at: Timestamp,
     /// When the text last changed; initially the time of creation.
     pub updated_at: Timestamp,
     /// Starts at 1 and increases by one with each change.
     pub version: i64,
+    /// The text that the staff see.
     pub text: NoteText,
 }
 

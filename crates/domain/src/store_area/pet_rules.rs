@@ -5,7 +5,9 @@ use jiff::Timestamp;
 use super::{
     ChangeType, Conflict, Decision, FieldPatch, FieldValues, NewPhoto, OrderId, PetPatch, Photos,
     Preconditions, PresentState, Refusal, StorePet, Withdrawal,
-    rules::{NO_PET, invalid_transition, next_version, require_preconditions, require_subject},
+    shared_rules::{
+        NO_PET, invalid_transition, next_version, require_preconditions, require_subject,
+    },
 };
 use crate::NewPet;
 
@@ -68,7 +70,7 @@ pub(super) fn patch_pet(
 
     let mut decision = Decision::new(ChangeType::PetChanged, Some(pet), next_version(after, now));
     if changes_status {
-        decision.releases = present.holder.as_ref().map(|order| order.id);
+        decision.releases = present.holding_order.as_ref().map(|order| order.id);
     }
     Ok(decision)
 }
@@ -80,14 +82,14 @@ fn patch_fields(
     present: &PresentState,
     now: Timestamp,
 ) -> Result<FieldValues, Refusal> {
-    let before = match &present.pet {
-        Some(pet) if field_patch.is_empty() => return Ok(pet.fields.clone()),
-        Some(pet) => &pet.fields,
-        // Values are validated even if the animal does not exist, because an invalid value is
-        // reported before a missing animal.
-        None => &FieldValues::NONE,
+    let Some(pet) = &present.pet else {
+        // An invalid value is reported before a missing animal, so it is looked for here as well.
+        return Ok(present.fields.apply(&FieldValues::NONE, field_patch, now)?);
     };
-    Ok(present.fields.apply(before, field_patch, now)?)
+    if field_patch.is_empty() {
+        return Ok(pet.fields.clone());
+    }
+    Ok(present.fields.apply(&pet.fields, field_patch, now)?)
 }
 
 /// Decides how an animal is withdrawn from the catalogue.

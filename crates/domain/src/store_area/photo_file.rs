@@ -84,8 +84,8 @@ impl PhotoFile {
 }
 
 impl Photo {
-    /// Returns the longer side of the large file, in pixels. It is at least 1, because others divide
-    /// by it.
+    /// Returns the longer side of the large file, in pixels: at least 1, because callers divide by
+    /// the result.
     pub fn longer_side(&self) -> u32 {
         self.width.max(self.height).max(1)
     }

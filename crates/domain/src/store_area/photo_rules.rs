@@ -6,7 +6,7 @@ use super::{
     ChangeType, Decision, NewPhoto, Photo, PhotoId, PhotoPatch, Photos, Preconditions,
     PresentState, Refusal, StorePet,
     pet_rules::refuse_withdrawn,
-    rules::{NO_PET, next_version, require_preconditions, require_subject},
+    shared_rules::{NO_PET, next_version, require_preconditions, require_subject},
 };
 
 /// The message about a photo that does not exist.
@@ -15,6 +15,12 @@ const NO_PHOTO: &str = "The animal has no photo with this id.";
 /// The rule for a request body that rearranges the photos of an animal.
 pub const PHOTO_ORDER_RULE: &str =
     "The body must have the id of each photo of the animal once, and nothing else.";
+
+/// The photo that a command is about: an animal, and the position of one of its photos.
+struct PhotoSubject<'p> {
+    pet: &'p StorePet,
+    position: usize,
+}
 
 /// Decides how a photo is appended to the photos of an animal. A photo that the animal already has
 /// is not added again, so that a retry has no effect.
@@ -27,11 +33,20 @@ pub(super) fn add_photo(
     check_room_for_photo(pet)?;
     let id = new_photo.id;
     if pet.photos.position(id).is_some() {
-        return Ok(unchanged_photo(pet, id));
+        return Ok(Decision::without_change(pet).with_photo(id));
     }
     let mut photos = pet.photos.all().to_vec();
     photos.push(new_photo.clone().into_photo(now));
-    Ok(change_photos(pet, photos, Some(id), now))
+    Ok(change_photos(pet, photos, now).with_photo(id))
+}
+
+/// Refuses a new photo if the animal is withdrawn, or already has [`Photos::MAX`] photos.
+pub fn check_room_for_photo(pet: &StorePet) -> Result<(), Refusal> {
+    refuse_if_withdrawn(pet)?;
+    if pet.photos.all().len() >= Photos::MAX {
+        return Err(Refusal::TooManyPhotos);
+    }
+    Ok(())
 }
 
 /// Decides how the picture of a photo is replaced. The photo keeps its position, its alternative
@@ -45,7 +60,7 @@ pub(super) fn replace_photo(
 ) -> Result<Decision, Refusal> {
     let PhotoSubject { pet, position } = find_photo(id, &Preconditions::PRESENT, present)?;
     if pet.photos.position(replacement.id).is_some() {
-        return Ok(unchanged_photo(pet, replacement.id));
+        return Ok(Decision::without_change(pet).with_photo(replacement.id));
     }
 
     let mut photos = pet.photos.all().to_vec();
@@ -54,16 +69,7 @@ pub(super) fn replace_photo(
     photo.width = replacement.width;
     photo.height = replacement.height;
     photo.focus = replacement.focus;
-    Ok(change_photos(pet, photos, Some(replacement.id), now))
-}
-
-/// Refuses a new photo if the animal is withdrawn, or already has [`Photos::MAX`] photos.
-pub fn check_room_for_photo(pet: &StorePet) -> Result<(), Refusal> {
-    refuse_if_withdrawn(pet)?;
-    if pet.photos.all().len() >= Photos::MAX {
-        return Err(Refusal::TooManyPhotos);
-    }
-    Ok(())
+    Ok(change_photos(pet, photos, now).with_photo(replacement.id))
 }
 
 /// Decides how the alternative text, the focus or the position of a photo changes. A position past
@@ -88,9 +94,9 @@ pub(super) fn patch_photo(
     photos.insert(new_position, photo);
 
     if photos == pet.photos.all() {
-        return Ok(unchanged_photo(pet, id));
+        return Ok(Decision::without_change(pet).with_photo(id));
     }
-    Ok(change_photos(pet, photos, Some(id), now))
+    Ok(change_photos(pet, photos, now).with_photo(id))
 }
 
 /// Decides how the photos of an animal are rearranged.
@@ -121,7 +127,7 @@ pub(super) fn rearrange_photos(
     if ordered_photos == photos {
         return Ok(Decision::without_change(pet));
     }
-    Ok(change_photos(pet, ordered_photos, None, now))
+    Ok(change_photos(pet, ordered_photos, now))
 }
 
 /// Decides how a photo is deleted: the photos after it move up by one position.
@@ -134,13 +140,7 @@ pub(super) fn delete_photo(
     let PhotoSubject { pet, position } = find_photo(id, preconditions, present)?;
     let mut photos = pet.photos.all().to_vec();
     photos.remove(position);
-    Ok(change_photos(pet, photos, None, now))
-}
-
-/// The photo that a command is about: an animal, and the position of one of its photos.
-struct PhotoSubject<'p> {
-    pet: &'p StorePet,
-    position: usize,
+    Ok(change_photos(pet, photos, now))
 }
 
 /// Finds the photo that a command changes. Refuses the command if there is no such photo, a
@@ -165,27 +165,11 @@ fn refuse_if_withdrawn(pet: &StorePet) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Returns the decision to change nothing in an animal. `id` is the photo that the command is
-/// about.
-fn unchanged_photo(pet: &StorePet, id: PhotoId) -> Decision {
-    let mut decision = Decision::without_change(pet);
-    decision.photo = Some(id);
-    decision
-}
-
-/// Returns the decision to replace the list of photos of an animal. `photo` is the photo that the
-/// command is about, if any.
-pub(super) fn change_photos(
-    pet: &StorePet,
-    photos: Vec<Photo>,
-    photo: Option<PhotoId>,
-    now: Timestamp,
-) -> Decision {
+/// Returns the decision to replace the list of photos of an animal.
+pub(super) fn change_photos(pet: &StorePet, photos: Vec<Photo>, now: Timestamp) -> Decision {
     let after = StorePet {
         photos: Photos::new(photos),
         ..pet.clone()
     };
-    let mut decision = Decision::new(ChangeType::PetChanged, Some(pet), next_version(after, now));
-    decision.photo = photo;
-    decision
+    Decision::new(ChangeType::PetChanged, Some(pet), next_version(after, now))
 }

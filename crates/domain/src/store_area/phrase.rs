@@ -1,10 +1,8 @@
 //! Free-text search for animals: by words in names and values, by number, and by the values of
 //! unique fields.
 //!
-//! A [`Phrase`] is the text that somebody enters. Its [`PhraseMeaning`] says for the fields of a
-//! store which animals match.
-
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
+//! A [`Phrase`] is the text that somebody enters. For the fields of a store, it is interpreted as a
+//! [`PhraseMeaning`], which decides which animals match.
 
 use super::{
     EverydayWord, FieldDefinition, FieldSet, FieldValue, FieldValues, NamePrefix, Property,
@@ -15,11 +13,12 @@ use crate::{PetId, PetName};
 /// A search text of 1 to [`Phrase::MAX_LENGTH`] characters and at most [`Phrase::MAX_WORDS`] words,
 /// with at least one visible character and without U+0000.
 ///
-/// What the text matches depends on the fields of the store: see [`Phrase::meaning`].
+/// What the text matches depends on the fields of the store: see [`Phrase::interpret`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Phrase {
     text: String,
-    is_public: bool,
+    /// Whether only values that the public may see are searched.
+    only_public: bool,
     /// The words that have a meaning beyond their literal text, in the order of the phrase.
     everyday_words: Vec<EverydayWord>,
 }
@@ -31,8 +30,10 @@ pub struct Phrase {
 /// whose unique microchip number is `981000000001`.
 #[derive(Debug)]
 pub struct PhraseMeaning {
+    /// The words, all of which an animal must have.
     pub words: Vec<PhraseWord>,
-    pub unique: Vec<ValueFilter>,
+    /// The values of unique fields, one of which is enough.
+    pub unique_values: Vec<ValueFilter>,
     /// The names of the fields whose values are searched for words.
     word_fields: Vec<String>,
 }
@@ -41,6 +42,7 @@ pub struct PhraseMeaning {
 /// a choice. It also matches the animal whose number it is.
 #[derive(Debug)]
 pub struct PhraseWord {
+    /// The text with which a word of a name or value must begin.
     pub prefix: NamePrefix,
     /// Whether the word consists only of symbols, without letters and digits. Such a word is
     /// searched for only in names.
@@ -48,7 +50,7 @@ pub struct PhraseWord {
     /// The animal with this number, if the word is a number such as `7` or `#7`.
     pub id: Option<PetId>,
     /// The choices whose labels contain the word.
-    pub labelled: Vec<ValueFilter>,
+    pub labelled_choices: Vec<ValueFilter>,
     /// The properties that the word describes. An animal that has all of them matches, even if the
     /// word itself does not occur. Empty if the word describes no property.
     pub properties: Vec<Property>,
@@ -59,6 +61,7 @@ pub struct PhraseWord {
 impl Phrase {
     /// The maximum length, in characters.
     pub const MAX_LENGTH: usize = 64;
+    /// The maximum number of words.
     pub const MAX_WORDS: usize = 16;
 
     /// The rule for the text, as error messages state it.
@@ -71,7 +74,7 @@ impl Phrase {
             && text.split_whitespace().nth(Self::MAX_WORDS).is_none();
         is_valid.then(|| Self {
             text: text.trim().to_owned(),
-            is_public: false,
+            only_public: false,
             everyday_words: Vec::new(),
         })
     }
@@ -84,19 +87,19 @@ impl Phrase {
     /// Restricts the phrase to the values that the public may see: the values of public fields.
     pub fn public(self) -> Self {
         Self {
-            is_public: true,
+            only_public: true,
             ..self
         }
     }
 
     /// Whether the phrase searches only values that the public may see.
     pub fn is_public(&self) -> bool {
-        self.is_public
+        self.only_public
     }
 
     /// Returns the words of the text, separated by whitespace. [`EverydayWord::first_word`] is an
     /// index into them.
-    pub fn texts(&self) -> impl Iterator<Item = &str> {
+    pub fn words(&self) -> impl Iterator<Item = &str> {
         self.text.split_whitespace()
     }
 
@@ -108,35 +111,33 @@ impl Phrase {
         }
     }
 
-    /// Interprets the phrase for a store with these fields.
-    pub fn meaning(&self, fields: &FieldSet) -> PhraseMeaning {
-        let searched_fields: Vec<&FieldDefinition> = fields
-            .all()
-            .iter()
-            .filter(|field| field.is_public || !self.is_public)
-            .collect();
-
-        let mut phrase_words = self.words();
-        for field in &searched_fields {
-            add_labelled_choices(&mut phrase_words, field);
+    /// Returns which animals the phrase finds in a store with these fields.
+    pub fn interpret(&self, fields: &FieldSet) -> PhraseMeaning {
+        let mut searched_fields: Vec<&FieldDefinition> = fields.all().iter().collect();
+        if self.only_public {
+            searched_fields.retain(|field| field.is_public);
         }
 
-        let word_fields = searched_fields
-            .iter()
-            .filter(|field| field.kind.has_words())
-            .map(|field| field.name.as_str().to_owned())
-            .collect();
+        let mut words = self.distinct_words();
+        let mut word_fields = Vec::new();
+        for field in &searched_fields {
+            // A word also finds the choices that have it in their labels.
+            add_labelled_choices(&mut words, field);
+            if field.kind.has_words() {
+                word_fields.push(field.name.as_str().to_owned());
+            }
+        }
         PhraseMeaning {
-            words: phrase_words,
-            unique: self.unique_values(&searched_fields),
+            words,
+            unique_values: self.unique_value_filters(&searched_fields),
             word_fields,
         }
     }
 
-    /// Returns the distinct words of the phrase. The texts that belong to one [`EverydayWord`] are
+    /// Returns the distinct words of the phrase. The words that belong to one [`EverydayWord`] are
     /// joined. If no word has letters or digits, the whole phrase is one word.
-    fn words(&self) -> Vec<PhraseWord> {
-        let texts: Vec<&str> = self.texts().collect();
+    fn distinct_words(&self) -> Vec<PhraseWord> {
+        let texts: Vec<&str> = self.words().collect();
         let mut words: Vec<PhraseWord> = Vec::new();
         let mut position = 0;
         while position < texts.len() {
@@ -176,13 +177,13 @@ impl Phrase {
     }
 
     /// Returns filters for the values of unique fields, for each word and for the whole text.
-    fn unique_values(&self, searched_fields: &[&FieldDefinition]) -> Vec<ValueFilter> {
+    fn unique_value_filters(&self, searched_fields: &[&FieldDefinition]) -> Vec<ValueFilter> {
         let mut filters = Vec::new();
         for field in searched_fields {
             if !field.is_unique {
                 continue;
             }
-            for text in self.texts().chain([self.as_str()]) {
+            for text in self.words().chain([self.as_str()]) {
                 if let RequestedValue::Set(value) = field.parse_cell(text) {
                     filters.extend(ValueFilter::new(field, &value));
                 }
@@ -206,7 +207,8 @@ fn add_labelled_choices(words: &mut [PhraseWord], field: &FieldDefinition) {
         let value = FieldValue::Text(value.clone());
         for word in words.iter_mut() {
             if !word.is_symbols_only && word.matches_any_key(&label_keys) {
-                word.labelled.extend(ValueFilter::new(field, &value));
+                word.labelled_choices
+                    .extend(ValueFilter::new(field, &value));
             }
         }
     }
@@ -220,7 +222,7 @@ impl PhraseWord {
             prefix,
             is_symbols_only: false,
             id: parse_number(text),
-            labelled: Vec::new(),
+            labelled_choices: Vec::new(),
             properties: Vec::new(),
             stem: None,
         })
@@ -232,7 +234,7 @@ impl PhraseWord {
             prefix: NamePrefix::from_beginning(text),
             is_symbols_only: true,
             id: None,
-            labelled: Vec::new(),
+            labelled_choices: Vec::new(),
             properties: Vec::new(),
             stem: None,
         }
@@ -287,7 +289,11 @@ impl PhraseMeaning {
         name: &PetName,
         values: &FieldValues,
     ) -> bool {
-        if self.unique.iter().any(|filter| filter.matches(values)) {
+        if self
+            .unique_values
+            .iter()
+            .any(|filter| filter.matches(values))
+        {
             return true;
         }
         self.words.iter().all(|word| {
@@ -306,7 +312,10 @@ impl PhraseMeaning {
     ) -> bool {
         word.id == Some(id)
             || word.prefix.finds(name.as_str())
-            || word.labelled.iter().any(|filter| filter.matches(values))
+            || word
+                .labelled_choices
+                .iter()
+                .any(|filter| filter.matches(values))
             || values
                 .iter()
                 .any(|(field, value)| self.value_has_word(field, value, word))

@@ -1,8 +1,6 @@
 //! Preconditions of a change (RFC 9110, section 13.1). They prevent a client from overwriting a
 //! version that it has not seen.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 /// The conditions that a command sets on the present version of its subject.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Preconditions {
@@ -60,6 +58,7 @@ impl Preconditions {
 /// The value of the `If-Match` header field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum IfMatch {
+    /// Any version: `If-Match: *`.
     Any,
     /// The matching versions: 7 for the ETag `"7"`. Empty if none of the listed ETags is the ETag
     /// of a version.

@@ -1,7 +1,5 @@
 //! The rules for changing the profile of the store.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use super::{
     Act, ActType, JournalSubject, NewLogo, Preconditions, Profile, ProfilePatch, SubjectKind,
 };
@@ -9,6 +7,7 @@ use super::{
 /// A change of the profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProfileChange {
+    /// Changes members other than the logo.
     Patch(Box<ProfilePatch>),
     /// Replaces the logo; `None` removes it.
     Logo(Option<NewLogo>),
@@ -51,6 +50,7 @@ pub struct ProfileDecision {
 /// The reason why a change of the profile is rejected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProfileRefusal {
+    /// A patch must have a precondition.
     PreconditionRequired,
     /// The profile has a different version than the change requires. Contains the present profile.
     PreconditionFailed(Box<Profile>),
@@ -86,12 +86,12 @@ pub fn decide_profile(
     Ok(ProfileDecision {
         profile,
         png: change.new_png(),
-        act: Some(profile_act(&changed_members)),
+        act: Some(create_profile_act(&changed_members)),
     })
 }
 
-/// Returns the act for the audit trail, with the names of the changed members.
-fn profile_act(changed_members: &[&str]) -> Act {
+/// Creates the act for the audit trail, with the names of the changed members.
+fn create_profile_act(changed_members: &[&str]) -> Act {
     Act {
         kind: ActType::ProfileChanged.into(),
         subject: JournalSubject {

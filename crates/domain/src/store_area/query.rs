@@ -58,11 +58,11 @@ impl PetQuery {
         !self.values.is_empty() || self.dates.is_some()
     }
 
-    /// Whether an animal matches the status, category, name and field values of the query.
+    /// Whether an animal with these values matches the filters for them.
     ///
     /// The caller must also check [`Self::matches_listing`], and the phrase. The meaning of the
-    /// phrase depends on the fields: see [`Phrase::meaning`].
-    pub fn matches(
+    /// phrase depends on the fields: see [`Phrase::interpret`].
+    pub fn matches_values(
         &self,
         status: PetStatus,
         category_id: i64,
@@ -70,13 +70,11 @@ impl PetQuery {
         fields: &FieldValues,
     ) -> bool {
         self.matches_status(status)
-            && self
-                .category_id
-                .is_none_or(|category| category == category_id)
+            && self.category_id.is_none_or(|wanted| wanted == category_id)
             && self
                 .prefix()
                 .is_none_or(|prefix| prefix.finds(name.as_str()))
-            && self.values.iter().all(|value| value.matches(fields))
+            && self.values.iter().all(|filter| filter.matches(fields))
             && self
                 .dates
                 .as_ref()

@@ -1,7 +1,5 @@
 //! The reasons why a command is refused.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use super::{Category, FieldProblem, NotRevertible, Resource};
 use crate::PetId;
 
@@ -11,20 +9,26 @@ pub enum Refusal {
     /// A member has a value that the present time or state does not allow, such as an end in the
     /// past.
     Invalid(&'static str),
+    /// The subject of the command does not exist.
     NotFound(&'static str),
+    /// The command must have a precondition.
     PreconditionRequired(&'static str),
     /// The subject has a different version than the command requires. Contains the present state;
     /// `None` if the subject does not exist.
     PreconditionFailed(Option<Box<Resource>>),
     /// The present state of the subject does not allow the command.
     InvalidTransition(Box<Conflict>),
+    /// An open order reserves the animal.
     OpenOrder(Box<Conflict>),
+    /// A field value in the command is invalid.
     Fields(FieldProblem),
     /// Another animal already has the value of a unique field.
     DuplicateValue {
+        /// The message. It names the other animal and the field.
         message: String,
         /// The name of the field.
         field: String,
+        /// The animal that has the value.
         other: PetId,
         /// The animal to be changed, if it existed before the batch.
         current: Option<Box<Resource>>,
@@ -34,6 +38,7 @@ pub enum Refusal {
     /// The animal, order or category has changed since the act, so the act can no longer be
     /// reverted. Contains the present state; `None` if the resource does not exist.
     MovedOn(Option<Box<Resource>>),
+    /// The act can never be reverted.
     NotRevertible(NotRevertible),
     /// The animal already has the maximum number of photos.
     TooManyPhotos,

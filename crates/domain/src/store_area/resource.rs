@@ -1,16 +1,18 @@
 //! The resources of the store area: what commands are about, and what changes record.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use super::{Category, Order, PetNote, StorePet};
 use crate::PetId;
 
 /// An animal, an order, a category or a note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Resource {
+    /// An animal.
     Pet(StorePet),
+    /// An order.
     Order(Order),
+    /// A category with a label.
     Category(Category),
+    /// A note on an animal.
     Note(PetNote),
 }
 
@@ -82,6 +84,7 @@ impl Resource {
         }
     }
 
+    /// Returns the identifier of the resource.
     pub fn id(&self) -> i64 {
         match self {
             Self::Pet(pet) => pet.id.get(),
@@ -102,6 +105,7 @@ impl Resource {
         }
     }
 
+    /// Returns the version of the resource.
     pub fn version(&self) -> i64 {
         match self {
             Self::Pet(pet) => pet.version,

@@ -41,7 +41,7 @@ pub struct PetReversal {
     /// The change of the animal, if the act changed the animal itself.
     pub pet_change: Option<PetChange>,
     /// The change of an order, if the act placed or changed one.
-    pub order: Option<OrderChange>,
+    pub order_change: Option<OrderChange>,
     /// The field values that the act changed, with their values from before.
     pub fields: FieldPatch,
     /// The photos that the act removed from the animal.
@@ -105,7 +105,7 @@ pub enum NotRevertible {
     EndHasPassed,
     /// The files of a deleted photo are deleted, or soon will be.
     PhotosGone,
-    /// A value from before the act is no longer valid, for the given reason.
+    /// A value from before the act is no longer valid. Contains the message about the value.
     Value(String),
 }
 
@@ -130,8 +130,9 @@ impl NotRevertible {
 }
 
 impl Reversal {
-    /// Returns the photos that the revert restores. The caller sets [`LostPhoto::has_files`].
-    pub fn lost_photos(&mut self) -> &mut [LostPhoto] {
+    /// Returns the photos that the revert restores, so that the caller can set
+    /// [`LostPhoto::has_files`].
+    pub fn lost_photos_mut(&mut self) -> &mut [LostPhoto] {
         match self {
             Self::Pet(reversal) => &mut reversal.lost_photos,
             Self::Category(_) | Self::Impossible(_) => &mut [],
@@ -142,15 +143,17 @@ impl Reversal {
 impl PetReversal {
     /// Whether the revert restores the animal to the catalogue, or withdraws it.
     pub fn changes_catalogue(&self) -> bool {
-        self.pet_change
-            .as_ref()
-            .is_some_and(|pet| pet.before.withdrawal.is_some() != pet.after.withdrawal.is_some())
+        let Some(PetChange { before, after }) = &self.pet_change else {
+            return false;
+        };
+        before.withdrawal.is_some() != after.withdrawal.is_some()
     }
 
     /// Whether the revert restores the animal to the catalogue.
     pub fn restores_pet(&self) -> bool {
-        self.pet_change
-            .as_ref()
-            .is_some_and(|pet| pet.before.withdrawal.is_none() && pet.after.withdrawal.is_some())
+        let Some(PetChange { before, after }) = &self.pet_change else {
+            return false;
+        };
+        before.withdrawal.is_none() && after.withdrawal.is_some()
     }
 }

@@ -14,7 +14,7 @@ use super::{
     pet_rules::{patch_pet, refuse_withdrawn, restore_pet, withdraw_pet},
     photo_rules::change_photos,
     revert_steps::Steps,
-    rules::{NO_ORDER, NO_PET, require_subject},
+    shared_rules::{NO_ORDER, NO_PET, require_subject},
 };
 
 /// Decides how an act is reverted. The revert is refused if something that the act changed has
@@ -27,8 +27,8 @@ pub(super) fn revert(
     let decision = match reversal {
         Reversal::Impossible(reason) => return Err(reason.clone().into()),
         Reversal::Category(category) => revert_category(category, present)?,
-        Reversal::Pet(pet) if !pet.lost_photos.is_empty() => restore_photos(pet, present, now)?,
-        Reversal::Pet(pet) => revert_pet(pet, present, now)?,
+        Reversal::Pet(pet) if pet.lost_photos.is_empty() => revert_pet(pet, present, now)?,
+        Reversal::Pet(pet) => restore_photos(pet, present, now)?,
     };
     if decision.changes.is_empty() {
         return Err(NotRevertible::NoDifference.into());
@@ -48,7 +48,10 @@ fn revert_category(
         return Err(refuse_later_change(current));
     }
 
-    let preconditions = present_version.map_or(Preconditions::ABSENT, Preconditions::version);
+    let preconditions = match present_version {
+        Some(version) => Preconditions::version(version),
+        None => Preconditions::ABSENT,
+    };
     match &reversal.before {
         Some(before) => put_category(before.id, &before.label, &preconditions, present),
         None => delete_category(&preconditions, present),
@@ -57,9 +60,9 @@ fn revert_category(
 
 /// Restores the photos that the act removed, each at its former position.
 ///
-/// Nothing else is reverted, so the version of the animal need not be the one after the act: later
-/// changes cannot conflict with a restored photo. Other values that the same request changed are
-/// assumed to be intended.
+/// Nothing else is reverted: other values that the same request changed are assumed to be intended.
+/// The animal may have changed since the act, because later changes cannot conflict with a restored
+/// photo.
 fn restore_photos(
     reversal: &PetReversal,
     present: &PresentState,
@@ -84,15 +87,16 @@ fn restore_photos(
     if photos.len() > Photos::MAX {
         return Err(Refusal::TooManyPhotos);
     }
-    Ok(change_photos(pet, photos, None, now))
+    Ok(change_photos(pet, photos, now))
 }
 
-/// Puts a lost photo back to its former position, or to the place of the photo that replaced it. In
-/// the second case, it takes the alternative text of the replacement.
+/// Puts a lost photo back to its former position, or in place of the photo that replaced it.
+///
+/// In place of another photo, the lost photo gets the alternative text of that photo.
 fn restore_photo(lost: &LostPhoto, photos: &mut Vec<Photo>) {
-    let replacement = photos
-        .iter_mut()
-        .find(|photo| Some(photo.id) == lost.replaced_by);
+    let replacement = lost
+        .replaced_by
+        .and_then(|id| photos.iter_mut().find(|photo| photo.id == id));
     if let Some(replacement) = replacement {
         let alt = replacement.alt.take();
         *replacement = Photo {
@@ -100,6 +104,7 @@ fn restore_photo(lost: &LostPhoto, photos: &mut Vec<Photo>) {
             ..lost.photo.clone()
         };
     } else {
+        // Photos before it may have been removed since.
         let position = lost.position.min(photos.len());
         photos.insert(position, lost.photo.clone());
     }
@@ -116,7 +121,7 @@ fn revert_pet(
     let mut steps = Steps::new(present, now);
     revert_in_steps(reversal, &mut steps)
         .map_err(|refusal| into_revert_refusal(refusal, present))?;
-    Ok(steps.into_decision(reversal.order.is_some()))
+    Ok(steps.into_decision(reversal.order_change.is_some()))
 }
 
 /// Refuses the revert if the version of the animal or the order is no longer the one that resulted
@@ -128,7 +133,7 @@ fn check_no_later_change(reversal: &PetReversal, present: &PresentState) -> Resu
             return Err(refuse_later_change(Some(pet)));
         }
     }
-    if let Some(change) = &reversal.order {
+    if let Some(change) = &reversal.order_change {
         let order = require_subject(present.order.as_ref(), NO_ORDER)?;
         if order.version != change.after.version {
             return Err(refuse_later_change(Some(order)));
@@ -152,8 +157,8 @@ fn revert_in_steps(reversal: &PetReversal, steps: &mut Steps) -> Result<(), Refu
     if reversal.restores_pet() {
         steps.run(|present| restore_pet(&Preconditions::PRESENT, present, now))?;
     }
-    if let Some(order) = &reversal.order {
-        revert_order(order, reversal.default_end, steps)?;
+    if let Some(change) = &reversal.order_change {
+        revert_order(change, reversal.default_end, steps)?;
     }
     let Some(change) = &reversal.pet_change else {
         return Ok(());
@@ -164,7 +169,7 @@ fn revert_in_steps(reversal: &PetReversal, steps: &mut Steps) -> Result<(), Refu
         let photos = change.before.photos.all().to_vec();
         steps.run(|present| {
             let pet = require_subject(present.pet.as_ref(), NO_PET)?;
-            Ok(change_photos(pet, photos, None, now))
+            Ok(change_photos(pet, photos, now))
         })?;
     }
     if let (Some(withdrawal), None) = (&change.before.withdrawal, &change.after.withdrawal) {
@@ -224,15 +229,16 @@ fn revert_order(
     let now = steps.now;
     let status_after_act = change.after.status;
     let former_status = change.before.as_ref().map(|order| order.status);
-    // An order that did not exist before is cancelled. So is one that had expired, because only
-    // the service itself can expire an order.
+    // An order that did not exist before is cancelled. An order that had expired is cancelled as
+    // well, because only the service itself can expire an order.
     let target_status = match former_status {
         None | Some(OrderStatus::Expired) => OrderStatus::Cancelled,
         Some(status) => status,
     };
     let status_changed = former_status != Some(status_after_act);
 
-    // Only an open order can be completed or cancelled, so a closed one is reopened first.
+    // Only an open order can be completed or cancelled. A closed order is therefore reopened first,
+    // unless it already has the target status.
     let needs_reopening = status_changed
         && status_after_act != OrderStatus::Reserved
         && status_after_act != target_status;
@@ -264,20 +270,21 @@ fn restore_order_status(
 ) -> Result<(), Refusal> {
     let now = steps.now;
     let any_version = Preconditions::PRESENT;
-    // Only a completed order can be returned.
-    if matches!(
-        target_status,
-        OrderStatus::Completed | OrderStatus::Returned
-    ) {
-        steps.run(|present| complete_order(&Patch::Keep, &any_version, present, now))?;
+    match target_status {
+        // The order is already reserved, and an expired order is never the target.
+        OrderStatus::Reserved | OrderStatus::Expired => Ok(()),
+        OrderStatus::Completed => {
+            steps.run(|present| complete_order(&Patch::Keep, &any_version, present, now))
+        }
+        OrderStatus::Returned => {
+            // Only a completed order can be returned.
+            steps.run(|present| complete_order(&Patch::Keep, &any_version, present, now))?;
+            steps.run(|present| return_order(reason, &any_version, present, now))
+        }
+        OrderStatus::Cancelled => {
+            steps.run(|present| cancel_order(reason, &any_version, present, now))
+        }
     }
-    if target_status == OrderStatus::Returned {
-        steps.run(|present| return_order(reason, &any_version, present, now))?;
-    }
-    if target_status == OrderStatus::Cancelled {
-        steps.run(|present| cancel_order(reason, &any_version, present, now))?;
-    }
-    Ok(())
 }
 
 /// Restores the reference, note, price and end of an order, as far as the act changed them.

@@ -41,7 +41,7 @@ impl Steps {
 
     /// Updates the order, and whether it [holds](Order::holds) the animal.
     fn set_order(&mut self, order: &Order) {
-        self.present.holder = order.holds.then(|| order.clone());
+        self.present.holding_order = order.holds.then(|| order.clone());
         self.present.order = Some(order.clone());
     }
 

@@ -1,7 +1,6 @@
 //! Additional fields for shelters, which a new database does not have.
 
 use super::{Choices, FieldDefinition, FieldKind, FieldLabels, FieldName, FieldSet, Label};
-use crate::text::comparison_key;
 
 /// The name of the field for the date of an animal's intake.
 pub const INTAKE: &str = "intake";
@@ -98,23 +97,18 @@ pub fn missing_shelter_fields(fields: &FieldSet, labels: &[FieldLabels]) -> Vec<
     for shelter_field in &SHELTER_FIELDS {
         let field_labels = labels
             .iter()
-            .find(|labels| labels.name == shelter_field.name);
+            .find(|candidate| candidate.name == shelter_field.name);
         let Some(field_labels) = field_labels else {
             continue;
         };
-        let has_field = fields.find(shelter_field.name).is_some();
-        if !has_field && !has_label(fields, field_labels.label) {
-            missing_fields.extend(shelter_field.define(field_labels));
+        let Some(new_field) = shelter_field.define(field_labels) else {
+            continue;
+        };
+        let same_label_field =
+            fields.find_other_with_label(&new_field.name, new_field.label.as_str());
+        if fields.find(shelter_field.name).is_none() && same_label_field.is_none() {
+            missing_fields.push(new_field);
         }
     }
     missing_fields
-}
-
-/// Whether any field has this label, regardless of upper and lower case.
-fn has_label(fields: &FieldSet, label: &str) -> bool {
-    let label_key = comparison_key(label);
-    fields
-        .all()
-        .iter()
-        .any(|field| comparison_key(field.label.as_str()) == label_key)
 }

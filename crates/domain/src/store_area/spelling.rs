@@ -116,8 +116,8 @@ pub(super) fn plain_spelling(text: &str) -> String {
     plain_text
 }
 
-/// Returns the digraph spelling of a text, with two letters in place of one, otherwise normalized
-/// like [`plain_spelling`]. `None` if no letter of the text has a digraph.
+/// Returns the digraph spelling of a text, with two letters in place of one; `None` if no letter of
+/// the text has a digraph. Apart from this, the text is normalized like [`plain_spelling`].
 ///
 /// For example, `Müller` becomes `mueller`.
 pub(super) fn digraph_spelling(text: &str) -> Option<String> {

@@ -37,8 +37,8 @@ pub struct StorePet {
 }
 
 impl StorePet {
-    /// Creates an animal that is added at `now`, in its first version, without field values and
-    /// photos.
+    /// Creates the first version of an animal that is added at `now`. It has no field values or
+    /// photos yet.
     pub fn new(id: PetId, new_pet: NewPet, now: Timestamp) -> Self {
         Self {
             id,

@@ -42,8 +42,7 @@ impl StoreTimeZone {
     pub const RULE: &'static str =
         "the IANA name of a time zone, such as Europe/Berlin, America/New_York or UTC";
 
-    /// Looks up a time zone by its IANA name, ignoring case: `europe/berlin` is `Europe/Berlin`.
-    /// `None` if there is no such zone.
+    /// Finds a time zone by its IANA name, ignoring case: `europe/berlin` is `Europe/Berlin`.
     pub fn from_name(name: &str) -> Option<Self> {
         let zone = DATABASE.get(name).ok()?;
         // `Etc/Unknown` stands for a zone that could not be determined.

@@ -1,8 +1,6 @@
 //! The values of unique fields, and the keys by which a store detects two animals with the same
 //! value.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use sha2::{Digest, Sha256};
 
 use super::{
@@ -25,7 +23,9 @@ pub struct UniqueKey {
 /// An animal in the catalogue that has a unique value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UniqueValueOwner {
+    /// The key of the value.
     pub key: UniqueKey,
+    /// The animal.
     pub pet: PetId,
 }
 
@@ -52,8 +52,8 @@ impl FieldSet {
     }
 }
 
-/// Returns the key under which a store saves a text of a unique field. Migrations recompute the
-/// keys that earlier releases stored with this function.
+/// Returns the key under which a store saves a text of a unique field. Migrations call this
+/// function to recompute keys that earlier releases stored.
 pub fn unique_text_key(text: &str) -> String {
     shorten_key(compact_key(identity_key(text)))
 }

@@ -21,7 +21,9 @@ pub(super) fn is_choice(text: &str) -> bool {
 
 /// Whether a text has at most `max` characters, one of them visible, and no U+0000.
 pub(super) fn is_text(text: &str, max: usize) -> bool {
-    text.chars().nth(max).is_none() && !text.contains('\0') && text.chars().any(is_visible)
+    text.chars().nth(max).is_none()
+        && !text.contains('\0')
+        && text.chars().any(is_visible_character)
 }
 
 /// Whether a text has at most `max` characters, one of them visible, and no control characters
@@ -30,11 +32,13 @@ pub(super) fn is_paragraph(text: &str, max: usize) -> bool {
     let has_control_character = text
         .chars()
         .any(|character| character.is_control() && !matches!(character, '\n' | '\r'));
-    text.chars().nth(max).is_none() && text.chars().any(is_visible) && !has_control_character
+    text.chars().nth(max).is_none()
+        && text.chars().any(is_visible_character)
+        && !has_control_character
 }
 
 /// Whether a character is visible on its own: neither whitespace, nor a control character, nor
 /// ignored by fonts.
-pub(super) fn is_visible(character: char) -> bool {
+pub(super) fn is_visible_character(character: char) -> bool {
     !is_ignored_by_fonts(character) && !character.is_whitespace() && !character.is_control()
 }

@@ -1,7 +1,5 @@
 //! The search filter for the value of a field.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use super::{
     FieldDefinition, FieldKind, FieldName, FieldProblem, FieldSet, FieldValue, FieldValues,
     RequestedValue,
@@ -10,8 +8,11 @@ use super::{
 /// A search filter that requires a value in a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ValueFilter {
+    /// The field that must have the value.
     pub field: FieldName,
+    /// The kind of the field.
     pub kind: FieldKind,
+    /// Whether the field is unique.
     pub is_unique: bool,
     /// The key of the value, by which values of this kind are compared: see [`FieldKind::key`].
     pub key: String,

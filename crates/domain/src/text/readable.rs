@@ -6,8 +6,9 @@ pub const SHORT_LENGTH: usize = 60;
 /// The maximum length of a text on its own page, in characters.
 pub const LONG_LENGTH: usize = 1000;
 
-/// Returns a text in a form that is safe to display: on one line, and truncated to `max_length`
-/// characters. U+FFFD replaces each character that could hide or reorder the text after it.
+/// Returns a text in a form that is safe to display: on one line, and with at most `max_length` of
+/// its characters, then an ellipsis if this is not the whole text. U+FFFD replaces each character
+/// that could hide or reorder the text after it.
 ///
 /// ```
 /// use petstore_domain::text::readable::readable;
@@ -18,7 +19,7 @@ pub const LONG_LENGTH: usize = 1000;
 pub fn readable(text: &str, max_length: usize) -> String {
     // Fast path: in printable ASCII, which most texts are, each byte is one character.
     if let Some(beginning) = text.get(..text.len().min(max_length))
-        && is_plain(beginning)
+        && is_printable_ascii(beginning)
     {
         let is_cut = beginning.len() < text.len();
         return if is_cut {
@@ -40,7 +41,7 @@ pub fn readable(text: &str, max_length: usize) -> String {
 }
 
 /// Whether all characters of a text are printable ASCII.
-fn is_plain(text: &str) -> bool {
+fn is_printable_ascii(text: &str) -> bool {
     // Unlike `all`, a fold has no early exit, so the compiler can vectorize it.
     text.bytes().fold(true, |are_plain, byte| {
         are_plain & matches!(byte, b' '..=b'~')

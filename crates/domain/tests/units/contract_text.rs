@@ -1,6 +1,6 @@
 //! The text of a contract.
 
-use petstore_domain::store_area::{ContractText, Placeholder, unknown_placeholder};
+use petstore_domain::store_area::{ContractText, Placeholder, find_unknown_placeholder};
 
 /// A value for each placeholder. That of the animal looks like a placeholder.
 fn value_of(placeholder: Placeholder) -> String {
@@ -39,11 +39,11 @@ fn each_other_brace_is_refused_and_named() {
         ("{st{animal}ore}", "{st{animal}"),
     ] {
         assert_eq!(
-            unknown_placeholder(text).as_deref(),
+            find_unknown_placeholder(text).as_deref(),
             Some(unknown),
             "{text}"
         );
         assert_eq!(ContractText::new(text.to_owned()), None, "{text}");
     }
-    assert_eq!(unknown_placeholder("{animal} {store} {date}"), None);
+    assert_eq!(find_unknown_placeholder("{animal} {store} {date}"), None);
 }

@@ -92,7 +92,7 @@ pub(super) fn present(animal: Animal) -> PresentState {
     };
     PresentState {
         pet: (animal != Unknown).then_some(pet),
-        holder,
+        holding_order: holder,
         next_order: OrderId::new(6),
         next_pet: PetId::new(8),
         ..PresentState::default()

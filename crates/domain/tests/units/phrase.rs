@@ -64,7 +64,7 @@ fn finds(phrase: &str, name: &str, of: &[(&str, &str)]) -> [bool; 2] {
     [false, true].map(|only_public| {
         let phrase = Phrase::new(phrase).unwrap();
         let phrase = if only_public { phrase.public() } else { phrase };
-        let sought = phrase.meaning(&fields());
+        let sought = phrase.interpret(&fields());
         let name = PetName::new(name.to_owned()).unwrap();
         sought.matches(PetId::new(17).unwrap(), 1, &name, &values(of))
     })
@@ -207,11 +207,11 @@ fn a_range_of_dates_includes_both_days_and_needs_a_field_of_dates() {
     let fields = fields();
     let found = |ends: [Option<&str>; 2], born: &str| {
         let query = PetQuery {
-            dates: Some(fields.date_range("born", ends[0], ends[1]).unwrap()),
+            dates: Some(fields.parse_date_range("born", ends[0], ends[1]).unwrap()),
             ..Default::default()
         };
         let name = PetName::new("Luna".to_owned()).unwrap();
-        query.matches(PetStatus::Sold, 1, &name, &values(&[("born", born)]))
+        query.matches_values(PetStatus::Sold, 1, &name, &values(&[("born", born)]))
     };
     let days = [
         "2019-12-31",
@@ -229,7 +229,7 @@ fn a_range_of_dates_includes_both_days_and_needs_a_field_of_dates() {
     assert_eq!(found([None, None]), [true; 6]);
     assert_eq!(found([to, from]), [false; 6]);
     let problem = |name, ends: [Option<&str>; 2]| match fields
-        .date_range(name, ends[0], ends[1])
+        .parse_date_range(name, ends[0], ends[1])
         .unwrap_err()
     {
         FieldProblem::Unknown(problem) | FieldProblem::Invalid(problem) => problem,
@@ -289,7 +289,7 @@ fn every_day_of_birth_has_one_age_which_changes_on_the_birthday() {
 fn a_word_that_is_there_twice_is_looked_for_once() {
     let sought = Phrase::new("b b Bella b bella 7 7 #7")
         .unwrap()
-        .meaning(&fields());
+        .interpret(&fields());
     let words: Vec<_> = sought
         .words
         .iter()

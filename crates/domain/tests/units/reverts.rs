@@ -31,10 +31,10 @@ pub(super) struct Shop {
 impl Shop {
     fn new(animal: Animal) -> Self {
         let mut present = present(animal);
-        present.order = present.holder.clone();
+        present.order = present.holding_order.clone();
         if let Some(order) = &mut present.order {
             order.contact = Contact::new("Anna".to_owned());
-            present.holder = present.order.clone();
+            present.holding_order = present.order.clone();
         }
         present.fields = Arc::new(fields());
         Self { present, now: NOW }
@@ -74,7 +74,7 @@ impl Shop {
                 Some(Resource::Pet(pet)) => self.present.pet = Some(pet.clone()),
                 Some(Resource::Order(order)) => {
                     self.present.order = Some(order.clone());
-                    self.present.holder = order.holds.then(|| order.clone());
+                    self.present.holding_order = order.holds.then(|| order.clone());
                 }
                 Some(Resource::Category(category)) => {
                     self.present.category = Some(category.clone());
@@ -343,7 +343,7 @@ fn orders_that_were_closed_before_an_act_are_closed_after_its_revert() {
             ..order(before, holds)
         };
         shop.present.order = Some(closed.clone());
-        shop.present.holder = holds.then_some(closed);
+        shop.present.holding_order = holds.then_some(closed);
         let act = shop.act(&[reopen()]);
         shop.revert(&act).unwrap();
         assert_eq!(shop.order().status, expected);
@@ -581,7 +581,7 @@ fn a_deleted_photo_comes_back_while_its_files_are_there() {
     late.revert(&act).unwrap();
 
     let mut reversals = Reversal::from_act(&act, second(NOW), second(DEFAULT_END)).unwrap();
-    for lost in reversals[0].lost_photos() {
+    for lost in reversals[0].lost_photos_mut() {
         lost.has_files = false;
     }
     let revert = Command::Revert(reversals.remove(0));

@@ -33,7 +33,7 @@ pub(super) fn parse_age(text: &str, today: Date, words: &TableWords) -> Option<D
         }
     }
     let is_complete = has_unit && pending_number.is_none();
-    is_complete.then_some(birth)
+    if is_complete { Some(birth) } else { None }
 }
 
 /// Removes the leading words that mark an estimate: `ca. 3 jahre` becomes `3 jahre`.

@@ -14,10 +14,19 @@ const ORDINAL_ENDINGS: [&str; 6] = ["st", "nd", "rd", "th", "er", "º"];
 /// The last two-digit year of this century, as in Excel: `49` means 2049, and `50` means 1950.
 const LAST_SHORT_YEAR: i16 = 49;
 
+/// What a month with two digits can mean.
+pub(super) enum MonthWithDigits {
+    /// The first day of the month, because the digits can only be a year.
+    Month(Date),
+    /// The last day up to today that has these digits in this month, and the first day of the
+    /// month in the year with these digits.
+    Ambiguous([Date; 2]),
+}
+
 /// Parses a date. Returns `Ok(None)` for a text that is not a date.
 ///
-/// The month can be a number, or a name in any language. Numbers with points between them are in
-/// the order day, month, year.
+/// The month can be a number, or a name in any language. [`parse_three_parts`] describes the orders
+/// of day, month and year.
 ///
 /// Example: `25.03.2024`, `25 mars 24`, `Monday, March 25, 2024` and `2024-03-25T00:00:00` are the
 /// same date.
@@ -34,7 +43,7 @@ pub(super) fn parse_date(text: &str, words: &TableWords) -> Result<Option<Date>,
     if parts.len() == 4 && is_weekday(parts[0], words) {
         parts.remove(0);
     }
-    match *parts {
+    match parts[..] {
         [first, second, third] => {
             let has_points = date.contains('.');
             parse_three_parts([first, second, third], has_points, words)
@@ -48,7 +57,7 @@ pub(super) fn parse_date(text: &str, words: &TableWords) -> Result<Option<Date>,
 /// for `05/2019`, `Mai 2019` and `2019-05`.
 pub(super) fn parse_month_or_year(text: &str, words: &TableWords) -> Option<Date> {
     let text = text.trim().to_lowercase();
-    match *split_date(&text) {
+    match split_date(&text)[..] {
         [year] => parse_date_parts(year, "1", "1", words),
         [first, second] => parse_date_parts(first, second, "1", words)
             .or_else(|| parse_date_parts(second, first, "1", words)),
@@ -66,31 +75,25 @@ pub(super) fn parse_month_with_digits(
     words: &TableWords,
 ) -> Option<MonthWithDigits> {
     let text = text.trim().to_lowercase();
-    let [month_name, digits] = *split_date(&text) else {
+    let [month_name, digits] = split_date(&text)[..] else {
         return None;
     };
     // The month must be a name here: `parse_date_parts` would also accept a number.
-    let is_month_name = month_by_prefix(month_name, words).is_some();
+    let is_month_name = find_month(month_name, words).is_some();
     if !is_month_name || digits.len() != 2 || !is_digits(digits) {
         return None;
     }
     let first_of_month = parse_date_parts(&expand_year(digits), month_name, "1", words)?;
     let day_in_year = |year: i16| parse_date_parts(&year.to_string(), month_name, digits, words);
-    let last_day = day_in_year(today.year())
+    // A day that is still to come this year means the day of last year. Earlier years are not
+    // tried, so 29 February is often no day.
+    let latest_day = day_in_year(today.year())
         .filter(|day| *day <= today)
         .or_else(|| day_in_year(today.year() - 1));
-    match last_day {
+    match latest_day {
         Some(day) => Some(MonthWithDigits::Ambiguous([day, first_of_month])),
         None => Some(MonthWithDigits::Month(first_of_month)),
     }
-}
-
-/// What a month with two digits can mean.
-pub(super) enum MonthWithDigits {
-    /// The first day of the month, because the digits can only be a year.
-    Month(Date),
-    /// The last such day that is not after today, and the first day of the month.
-    Ambiguous([Date; 2]),
 }
 
 /// Splits a date into its meaningful parts: `25. märz 2024` becomes `25`, `märz` and `2024`.
@@ -100,40 +103,45 @@ fn split_date(date: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Parses a date with three parts. They can be in the order year, month, day, or day, month, year,
-/// or month, day, year. A date with points never begins with a number for the month. Numbers that
-/// are a date in both of the last two orders are ambiguous only in English.
+/// Parses a date with three parts, in one of three orders: year, month, day; or day, month, year;
+/// or month, day, year.
 ///
-/// The error has both meanings of a text that is a date in two different orders.
+/// A date with points between its parts begins with a month only if the month is a name:
+/// `03.25.2024` is not a date.
+///
+/// # Errors
+///
+/// In English, dates that begin with the day and dates that begin with the month are both usual. A
+/// text without points that is a date in both orders, such as `03/04/2024`, is ambiguous, and the
+/// error has both dates. In other languages, such a text begins with the day.
 fn parse_three_parts(
     [first, second, third]: [&str; 3],
     has_points: bool,
     words: &TableWords,
 ) -> Result<Option<Date>, [Date; 2]> {
-    // Only a year at the end can have two digits. A date that begins with the year has four.
+    // Only a year at the end can have two digits. A year at the beginning always has four.
     let year_at_end = expand_year(third);
-    let month_first = parse_date_parts(&year_at_end, first, second, words);
-    let year_or_day_first = parse_date_parts(first, second, third, words)
+    let date_from_year_or_day = parse_date_parts(first, second, third, words)
         .or_else(|| parse_date_parts(&year_at_end, second, first, words));
-
-    let Some(date) = year_or_day_first else {
-        // Before a point, a month is only valid as a name: `03.25.2024` is not a date.
-        if has_points && month_by_prefix(first, words).is_none() {
-            return Ok(None);
-        }
-        return Ok(month_first);
+    let may_begin_with_month = !has_points || find_month(first, words).is_some();
+    let date_from_month = if may_begin_with_month {
+        parse_date_parts(&year_at_end, first, second, words)
+    } else {
+        None
     };
-    let can_begin_with_month = !words.day_first && !has_points;
-    match month_first {
-        Some(month_first) if can_begin_with_month && month_first != date => {
-            Err([date, month_first])
+
+    let are_both_orders_usual = !words.day_first && !has_points;
+    match (date_from_year_or_day, date_from_month) {
+        (Some(date), Some(other_date)) if date != other_date && are_both_orders_usual => {
+            Err([date, other_date])
         }
-        _ => Ok(Some(date)),
+        (Some(date), _) | (None, Some(date)) => Ok(Some(date)),
+        (None, None) => Ok(None),
     }
 }
 
 /// Parses a date in the compact form of databases: `20240503` is 3 May 2024. The year must begin
-/// with 19 or 20, because other numbers with eight digits are hardly dates.
+/// with 19 or 20, because other numbers with eight digits are usually not dates.
 fn parse_compact_date(digits: &str) -> Option<Date> {
     if digits.len() != 8 || !is_digits(digits) {
         return None;
@@ -152,7 +160,7 @@ fn parse_date_parts(year: &str, month: &str, day: &str, words: &TableWords) -> O
     if year.len() != 4 || !is_digits(year) {
         return None;
     }
-    let month_number = match month_by_prefix(month, words) {
+    let month_number = match find_month(month, words) {
         Some(number) => number,
         None if is_digits(month) => month.parse().ok()?,
         None => return None,
@@ -184,14 +192,14 @@ fn expand_year(year: &str) -> String {
 /// Example: `jan` is 1, and `jui` is ambiguous, because it can be `juin` or `juillet`. A prefix of
 /// fewer than three letters matches no month, because it is often another word, such as `no` or
 /// `de`.
-fn month_by_prefix(prefix: &str, words: &TableWords) -> Option<i8> {
-    let prefix = whole_key(prefix);
-    if prefix.chars().count() < 3 {
+fn find_month(prefix: &str, words: &TableWords) -> Option<i8> {
+    let key = whole_key(prefix);
+    if key.chars().count() < 3 {
         return None;
     }
     let mut matching_month = None;
     for (name, number) in &words.months {
-        if !name.starts_with(&prefix) {
+        if !name.starts_with(&key) {
             continue;
         }
         if matching_month.is_some_and(|month| month != *number) {
@@ -204,16 +212,17 @@ fn month_by_prefix(prefix: &str, words: &TableWords) -> Option<i8> {
 
 /// Whether a word is the name of a weekday, or a prefix of it with at least two letters.
 fn is_weekday(word: &str, words: &TableWords) -> bool {
-    let prefix = whole_key(word);
-    prefix.len() >= 2
+    let key = whole_key(word);
+    // The keys of the names are ASCII, so each byte of a matching key is a letter.
+    key.len() >= 2
         && words
             .weekdays
             .iter()
-            .any(|weekday| weekday.starts_with(&prefix))
+            .any(|weekday| weekday.starts_with(&key))
 }
 
-/// Removes the time after a date if it is midnight. Returns `None` if it is any other time, which
-/// may belong to another day in another time zone.
+/// Removes the time after a date, if the time is midnight. Returns `None` for any other time,
+/// because it may belong to another day in another time zone.
 ///
 /// Example: `01/16/1994 12:00:00 am` and `01/16/1994t00:00:00z` become `01/16/1994`.
 fn strip_midnight(text: &str) -> Option<&str> {
@@ -221,12 +230,8 @@ fn strip_midnight(text: &str) -> Option<&str> {
         return Some(text);
     };
     // The time begins with the hour: the digits before the first colon.
-    let hour_length = text[..colon]
-        .bytes()
-        .rev()
-        .take_while(u8::is_ascii_digit)
-        .count();
-    let (date, time) = text.split_at(colon - hour_length);
+    let before_hour = text[..colon].trim_end_matches(|last: char| last.is_ascii_digit());
+    let (date, time) = text.split_at(before_hour.len());
     if !is_midnight(time) {
         return None;
     }
@@ -244,16 +249,17 @@ fn is_midnight(time: &str) -> bool {
     let clock_length = time
         .find(|character: char| !character.is_ascii_digit() && !":.".contains(character))
         .unwrap_or(time.len());
-    let (clock, zone) = time.split_at(clock_length);
+    // The suffix can be `am`, `pm` or a time zone.
+    let (clock, suffix) = time.split_at(clock_length);
     let Some((hour, minutes)) = clock.split_once(':') else {
         return false;
     };
     let is_whole_hour = minutes
         .bytes()
         .all(|byte| matches!(byte, b'0' | b':' | b'.'));
-    let zone = zone.trim();
-    let is_morning = zone.starts_with('a');
-    let is_afternoon = zone.starts_with('p');
+    let suffix = suffix.trim();
+    let is_morning = suffix.starts_with('a');
+    let is_afternoon = suffix.starts_with('p');
     let is_first_hour = match hour {
         "0" | "00" => !is_afternoon,
         "12" => is_morning,

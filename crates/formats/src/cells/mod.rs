@@ -22,6 +22,35 @@ pub use self::{
     words::{AgeUnit, ChoiceWord, TableWords},
 };
 
+/// The name of the field with the species, whose choices have words of their own.
+const SPECIES: &str = "species";
+
+/// The name of the field with the sex.
+const SEX: &str = "sex";
+
+/// The words that say whether an animal is neutered.
+const NEUTERED_OR_NOT: [&str; 19] = [
+    "neutered",
+    "spayed",
+    "castrated",
+    "altered",
+    "unaltered",
+    "intact",
+    "fixed",
+    "kastriert",
+    "unkastriert",
+    "sterilisiert",
+    "castre",
+    "castree",
+    "sterilise",
+    "sterilisee",
+    "castrado",
+    "castrada",
+    "esterilizado",
+    "esterilizada",
+    "entero",
+];
+
 /// A parser of cells. Its fields are the context that decides what a cell means.
 #[derive(Debug, Clone, Copy)]
 pub struct CellReader<'r> {
@@ -128,15 +157,18 @@ impl CellReader<'_> {
         if let Some(value) = self.words.find_yes_or_no(text) {
             return value.to_string();
         }
-        let value = self.find_word(field.name.as_str(), &whole_key(text));
-        value.unwrap_or(text).to_owned()
+        let meaning = self.find_word(field.name.as_str(), &whole_key(text));
+        meaning.unwrap_or(text).to_owned()
     }
 
+    /// Returns an integer as the store writes it, and any other text without its spaces and its
+    /// currency.
     fn canonical_integer(&self, text: &str) -> String {
         let number = parse_whole_number(text, self.currency);
         strip_zero_decimals(&number).to_owned()
     }
 
+    /// Returns a number as the store writes it. Fails if the number is ambiguous.
     fn canonical_decimal(
         &self,
         field: &FieldDefinition,
@@ -214,15 +246,15 @@ impl CellReader<'_> {
     /// Returns the value of the choice that a word means in the fields of a new store: `Male` for
     /// `Rüde` in the field `sex`.
     fn find_default_choice(&self, field_name: &str, text: &str) -> Option<&'static str> {
-        let key = whole_key(text);
-        let key = key.trim_end_matches(['.', ' ']);
+        let key_with_end = whole_key(text);
+        let key = key_with_end.trim_end_matches(['.', ' ']);
         let meaning = self.find_word(field_name, key);
         if meaning.is_some() {
             return meaning;
         }
         match field_name {
-            "species" => (self.words.find_species)(text),
-            "sex" => self.find_sex(key),
+            SPECIES => (self.words.find_species)(text),
+            SEX => self.find_sex(key),
             _ => None,
         }
     }
@@ -245,7 +277,7 @@ impl CellReader<'_> {
             if word.is_empty() || NEUTERED_OR_NOT.contains(&word) {
                 continue;
             }
-            sexes.push(self.find_word("sex", word)?);
+            sexes.push(self.find_word(SEX, word)?);
         }
         match *sexes {
             [sex] => Some(sex),
@@ -253,29 +285,6 @@ impl CellReader<'_> {
         }
     }
 }
-
-/// The words that say whether an animal is neutered.
-const NEUTERED_OR_NOT: [&str; 19] = [
-    "neutered",
-    "spayed",
-    "castrated",
-    "altered",
-    "unaltered",
-    "intact",
-    "fixed",
-    "kastriert",
-    "unkastriert",
-    "sterilisiert",
-    "castre",
-    "castree",
-    "sterilise",
-    "sterilisee",
-    "castrado",
-    "castrada",
-    "esterilizado",
-    "esterilizada",
-    "entero",
-];
 
 /// Trims a cell: removes whitespace, no-break spaces and invisible characters around its content.
 pub(crate) fn trim_cell(cell: &str) -> &str {

@@ -6,7 +6,8 @@ use petstore_domain::store_area::{Currency, Decimal};
 const MINUS_SIGN: char = '\u{2212}';
 
 /// The signs and words for currencies, each with the currencies that it can mean. A sign that
-/// contains another one comes before it: `US$` must be removed as a whole, before `$`.
+/// contains another one comes before it: `US$` must be removed as a whole, before `$`. A sign is
+/// removed only in the spelling given here, so common spellings with another case have entries.
 const CURRENCY_SIGNS: [(&str, &[&str]); 30] = [
     ("US$", &["USD"]),
     ("R$", &["BRL"]),
@@ -63,34 +64,36 @@ pub fn currency_of_sign(text: &str) -> Option<Currency> {
 /// A number with two possible meanings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AmbiguousNumber {
-    /// The number if its separator groups thousands: `1250` for `1.250`.
+    /// The number if its separator groups thousands: `1249` for `1.249`.
     pub whole: String,
-    /// The number if its separator precedes decimals: `1.25` for `1.250`.
+    /// The number if its separator precedes decimals: `1.249` for `1.249`.
     pub exact: String,
     /// A spelling of `exact` that is not ambiguous: `1.2490` for `1.249`.
     pub exact_spelling: String,
 }
 
 impl AmbiguousNumber {
-    /// Creates the description of a number that means `whole` or `exact`, which has three decimals.
+    /// Creates the description of a number that means `whole` or `exact`. `exact` has three
+    /// decimals, even if the last ones are zeros, because [`Decimal`] keeps them.
     fn new(exact: &str, whole: String) -> Self {
-        let short = exact.trim_end_matches('0').trim_end_matches('.');
-        // Three digits after the point would be ambiguous again.
-        let exact_spelling = if short == exact {
+        let without_zeros = exact.trim_end_matches('0').trim_end_matches('.');
+        // Three digits after the point would be ambiguous again, so a fourth digit follows.
+        let exact_spelling = if without_zeros == exact {
             format!("{exact}0")
         } else {
-            short.to_owned()
+            without_zeros.to_owned()
         };
         Self {
             whole,
-            exact: short.to_owned(),
+            exact: without_zeros.to_owned(),
             exact_spelling,
         }
     }
 }
 
-/// Parses a number in any common format, and returns it as the store writes it. Any other text is
-/// returned without its spaces and its currency, and the validation of the value rejects it later.
+/// Parses a number in any common format, and returns it as the store writes it. A text that is not
+/// a number is returned without its spaces and its currency; the validation of the value rejects it
+/// later.
 ///
 /// Example: `1 249,50`, `1.249,50` and `1,249.50` are `1249.50`, whatever the language, because
 /// people also use the formats of other languages. `249,-` is `249`.
@@ -108,28 +111,29 @@ pub fn parse_number(
 ) -> Result<String, AmbiguousNumber> {
     let number = normalize_characters(strip_currency(text, currency));
     let before_dash = strip_decimal_dash(&number);
-    let has_no_decimals = is_whole || before_dash.is_some();
+    let is_whole = is_whole || before_dash.is_some();
     let grouped_number = before_dash.unwrap_or(&number);
 
     let with_point = parse_with_separators(grouped_number, ',', '.');
     let with_comma = parse_with_separators(grouped_number, '.', ',');
-    match (with_point, with_comma) {
-        (Some(with_point), Some(with_comma)) if with_point != with_comma => {
-            // The separator groups thousands in one of the two, and precedes decimals in the other.
-            let (exact, whole) = if with_point.contains('.') {
-                (with_point, with_comma)
-            } else {
-                (with_comma, with_point)
-            };
-            if has_no_decimals {
-                return Ok(whole);
-            }
-            Err(AmbiguousNumber::new(&exact, whole))
-        }
-        // Both separators give the same number, or only one of them gives a number.
-        (Some(parsed), _) | (None, Some(parsed)) => Ok(parsed),
-        (None, None) => Ok(number),
+    let (with_point, with_comma) = match (with_point, with_comma) {
+        (Some(with_point), Some(with_comma)) => (with_point, with_comma),
+        (Some(parsed), None) | (None, Some(parsed)) => return Ok(parsed),
+        (None, None) => return Ok(number),
+    };
+    if with_point == with_comma {
+        return Ok(with_point);
     }
+    // The separator groups thousands in one of the two, and precedes decimals in the other.
+    let (exact, whole) = if with_point.contains('.') {
+        (with_point, with_comma)
+    } else {
+        (with_comma, with_point)
+    };
+    if is_whole {
+        return Ok(whole);
+    }
+    Err(AmbiguousNumber::new(&exact, whole))
 }
 
 /// Parses a number without decimals, like [`parse_number`]. It cannot be ambiguous: a separator
@@ -159,10 +163,10 @@ fn normalize_characters(number: &str) -> String {
 ///
 /// Example: `249,-` becomes `249`.
 fn strip_decimal_dash(number: &str) -> Option<&str> {
-    ["--", "-", "–", "—"]
+    let before_dash = ["--", "-", "–", "—"]
         .iter()
-        .find_map(|dash| number.strip_suffix(dash))?
-        .strip_suffix([',', '.'])
+        .find_map(|dash| number.strip_suffix(dash))?;
+    before_dash.strip_suffix([',', '.'])
 }
 
 /// Parses a number with `separator` between its groups of digits and `point` before its decimals.
@@ -202,8 +206,10 @@ fn has_valid_groups(whole: &str, separator: char) -> bool {
 /// sign if the store has no currency.
 fn strip_currency<'t>(text: &'t str, currency: Option<&Currency>) -> &'t str {
     let code = currency.map(Currency::as_str);
-    // Without a currency, the word is empty, and nothing is removed.
-    let mut amount = strip_word(text.trim(), code.unwrap_or_default());
+    let mut amount = text.trim();
+    if let Some(code) = code {
+        amount = strip_word(amount, code);
+    }
     for (sign, currencies) in CURRENCY_SIGNS {
         if code.is_none_or(|code| currencies.contains(&code)) {
             amount = strip_word(amount, sign);

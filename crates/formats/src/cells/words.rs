@@ -43,7 +43,7 @@ pub struct TableWords {
     /// The words for no.
     pub no: Vec<String>,
     /// The words for a missing value, as keys by
-    /// [`letters_and_digits`](petstore_domain::store_area::letters_and_digits).
+    /// [`letters_and_digits`].
     pub no_values: Vec<String>,
     /// The words such as `keiner`, which mean a missing value or no, with the same keys as
     /// `no_values`.
@@ -55,20 +55,20 @@ pub struct TableWords {
     /// The words in an age without a meaning of their own, such as `old`.
     pub age_fillers: Vec<String>,
     /// The headings of columns with ages, as keys by
-    /// [`letters_and_digits`](petstore_domain::store_area::letters_and_digits).
+    /// [`letters_and_digits`].
     pub age_headings: Vec<String>,
     /// The words for statuses, as keys by
-    /// [`comparison_key`](petstore_domain::text::comparison_key).
+    /// [`comparison_key`].
     pub statuses: Vec<(String, PetStatus)>,
     /// The words that say whether the window may show an animal, in addition to the words for yes
-    /// and no, as keys by [`comparison_key`](petstore_domain::text::comparison_key).
+    /// and no, as keys by [`comparison_key`].
     pub listings: Vec<(String, bool)>,
     /// The words for default choices, and the words that mean `true` or `false` only in one field.
     pub choices: Vec<ChoiceWord>,
     /// The function that returns the species of a text: `Dog` for `Hunde`.
     pub find_species: fn(&str) -> Option<&'static str>,
     /// The usual headings of columns, as keys by
-    /// [`letters_and_digits`](petstore_domain::store_area::letters_and_digits). Each has the name
+    /// [`letters_and_digits`]. Each has the name
     /// of a member, or of a field of a new store.
     pub headings: Vec<(String, &'static str)>,
 }
@@ -108,9 +108,9 @@ impl TableWords {
     /// word in any language. Returns `None` for other words.
     pub fn find_listing(&self, text: &str) -> Option<bool> {
         let key = comparison_key(text);
-        let listing = self.listings.iter().find(|(word, _)| *word == key);
-        listing
-            .map(|(_, is_listed)| *is_listed)
-            .or_else(|| self.find_yes_or_no(text))
+        match self.listings.iter().find(|(word, _)| *word == key) {
+            Some((_, is_listed)) => Some(*is_listed),
+            None => self.find_yes_or_no(text),
+        }
     }
 }

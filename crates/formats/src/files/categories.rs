@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, ops::ControlFlow};
 
 use petstore_domain::text::comparison_key;
 
-use super::row::quote_beginning;
+use super::pet_columns::quote_beginning;
 use crate::cells::parse_integer_cell;
 
 /// The maximum number of labels that are kept in memory.
@@ -76,7 +76,7 @@ impl Categories {
             )),
             [] => self
                 .find_number(text)
-                .ok_or_else(|| self.unknown_label_problem(&quoted_text)),
+                .ok_or_else(|| self.describe_unknown_label(&quoted_text)),
         }
     }
 
@@ -88,10 +88,11 @@ impl Categories {
             .by_label
             .values()
             .any(|labelled| labelled.ids.contains(&number));
-        is_known.then_some(number)
+        if is_known { Some(number) } else { None }
     }
 
-    fn unknown_label_problem(&self, quoted_text: &str) -> String {
+    /// Describes the problem of a text that names no category.
+    fn describe_unknown_label(&self, quoted_text: &str) -> String {
         if self.by_label.is_empty() {
             return format!(
                 "must be the label of a category, but there are none, or too many; {ADVICE}"

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use petstore_domain::store_area::{FieldDefinition, FieldValue};
 
-use super::row::quote_beginning;
+use super::pet_columns::quote_beginning;
 use crate::cells::{AmbiguousNumber, CellProblem, CellReader};
 
 /// Parses the value of a field in a cell. Returns `None` for an empty cell. Does not reject dates
@@ -15,7 +15,7 @@ pub(super) fn parse_value(
 ) -> Result<Option<FieldValue>, String> {
     let text = reader
         .read_cell(field, cell)
-        .map_err(|problem| describe(&problem, field, cell))?;
+        .map_err(|problem| describe_problem(&problem, field, cell))?;
     if text.is_empty() {
         return Ok(None);
     }
@@ -26,12 +26,13 @@ pub(super) fn parse_value(
     }
 }
 
+/// Describes the problem of a cell that does not follow the rule of its field.
 fn describe_invalid(field: &FieldDefinition, cell: &str) -> String {
     format!("{}, but was {}", field.rule(), quote_beginning(cell))
 }
 
 /// Describes the reason why a cell has no clear value.
-fn describe(problem: &CellProblem, field: &FieldDefinition, cell: &str) -> String {
+fn describe_problem(problem: &CellProblem, field: &FieldDefinition, cell: &str) -> String {
     let quoted_cell = quote_beginning(cell);
     match problem {
         CellProblem::NoChoice => describe_invalid(field, cell),

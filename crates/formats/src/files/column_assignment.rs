@@ -5,7 +5,7 @@ use petstore_domain::{store_area::FieldDefinition, text::heading_key};
 use super::{
     headings::{AmbiguousHeading, KnownHeadings, MEMBERS},
     mapping::Mapping,
-    row::quote_beginning,
+    pet_columns::quote_beginning,
 };
 use crate::cells::trim_cell;
 
@@ -64,7 +64,7 @@ impl Assignment<'_> {
 ///
 /// Rejects two columns for one name, unless a mapping chose one of two columns with equal headings.
 /// The error is a message about the header or a mapping.
-pub(super) fn assign<'t>(
+pub(super) fn assign_columns<'t>(
     headings: &[&'t str],
     mappings: &[Mapping],
     known: &'t KnownHeadings,
@@ -98,7 +98,8 @@ impl<'t> Assignment<'t> {
         Ok(mapped_columns)
     }
 
-    /// Assigns the columns that no mapping names, by their headings.
+    /// Assigns the columns that no mapping names, by their headings. Also records the columns
+    /// without a heading, and those whose heading is unknown. `mapped_columns` are already assigned.
     fn assign_known(
         &mut self,
         headings: &[&'t str],
@@ -114,7 +115,7 @@ impl<'t> Assignment<'t> {
                 continue;
             }
             let name_index = known
-                .position(heading)
+                .find_position(heading)
                 .map_err(|ambiguous| ambiguous_heading_error(heading, &ambiguous))?;
             match name_index {
                 Some(name_index) => {
@@ -216,6 +217,7 @@ fn find_mapped_name(known: &KnownHeadings, name: &str) -> Result<usize, String> 
         })
 }
 
+/// Returns the error for a heading that can mean two names.
 fn ambiguous_heading_error(heading: &str, ambiguous: &AmbiguousHeading) -> String {
     let [first, second] = &ambiguous.names;
     format!(

@@ -12,14 +12,14 @@ use super::{
     headings::KnownHeadings,
     quotes::is_well_quoted,
     row::{InvalidRow, ParsedRow, RawRow, ReadError, Rows},
-    source::{self, Allowance, BoundedReader, Source},
+    source::{self, Allowance, BUFFER_BYTES, BoundedReader, Source},
     table_rows::TableStart,
     table_start::find_start,
 };
 use crate::cells::trim_cell;
 
-/// The length of the buffer of a reader or writer, in bytes.
-pub(super) const BUFFER_BYTES: usize = 64 << 10;
+/// The problem of a record that does not follow RFC 4180.
+const INVALID_QUOTES: &str = "a quote is not closed, or is inside a field that is not quoted";
 
 /// A reader of the rows of a CSV file.
 pub(super) struct CsvRows<'s> {
@@ -47,7 +47,7 @@ impl<'s> CsvRows<'s> {
     ) -> Result<Self, ReadError> {
         let headings = KnownHeadings::new(&options.fields, options.words);
         let is_heading = |text: &str| headings.is_known(text) || options.has_mapping_for(text);
-        let start = find_start(&source.first_lines()?, options.separator, &is_heading);
+        let start = find_start(&source.read_first_lines()?, options.separator, &is_heading);
 
         let mut records = Records::new(source, start);
         let columns = read_columns(&mut records, with_ids, options, &headings)?;
@@ -79,25 +79,25 @@ fn read_columns(
         if !records.read_record()? {
             let reason = "the file is empty; its first line must be a header such as \
                           name,categoryId,status";
-            return Err(records.error(reason.to_owned()));
+            return Err(records.create_error(reason.to_owned()));
         }
         if !records.is_blank() {
             break;
         }
     }
     if !records.is_well_formed()? {
-        return Err(records.error(INVALID_QUOTES.to_owned()));
+        return Err(records.create_error(INVALID_QUOTES.to_owned()));
     }
 
     let mut header = Vec::new();
     for cell in &records.record {
         match str::from_utf8(cell) {
             Ok(heading) => header.push(heading),
-            Err(_) => return Err(records.error(format!("the header {NOT_UTF8}"))),
+            Err(_) => return Err(records.create_error(format!("the header {NOT_UTF8}"))),
         }
     }
     Columns::from_header(&header, with_ids, options, headings)
-        .map_err(|reason| records.error(reason))
+        .map_err(|reason| records.create_error(reason))
 }
 
 impl<'s> Records<'s> {
@@ -110,7 +110,7 @@ impl<'s> Records<'s> {
             // `Columns` checks the number of fields, with a better message.
             .flexible(true)
             .buffer_capacity(BUFFER_BYTES)
-            .from_reader(source.reader(start.position as u64, allowance.clone()));
+            .from_reader(source.open_at(start.position as u64, allowance.clone()));
         Self {
             source,
             reader,
@@ -120,8 +120,8 @@ impl<'s> Records<'s> {
         }
     }
 
-    /// Returns an error with the line of the record that was read last.
-    fn error(&self, reason: String) -> ReadError {
+    /// Creates an error with the line of the record that was read last.
+    fn create_error(&self, reason: String) -> ReadError {
         match self.raw_row() {
             Ok(row) => ReadError::Format {
                 line: row.line,
@@ -131,7 +131,7 @@ impl<'s> Records<'s> {
         }
     }
 
-    /// Reads the next record. Returns `false` at the end of the file.
+    /// Reads the next record. Returns whether there was one before the end of the file.
     fn read_record(&mut self) -> Result<bool, ReadError> {
         self.allowance.refill();
         let line = self.reader.position().line() + self.lines_before();
@@ -196,7 +196,7 @@ impl<'s> Records<'s> {
     /// Returns the record that was read last as it is in the file, with its line.
     fn raw_row(&self) -> io::Result<RawRow> {
         let (start, end) = self.byte_range();
-        let text = self.source.bytes(start, end)?;
+        let text = self.source.read_bytes(start, end)?;
 
         let row_start = text
             .iter()
@@ -220,11 +220,8 @@ impl<'s> Records<'s> {
     }
 }
 
-/// The problem of a record that does not follow RFC 4180.
-const INVALID_QUOTES: &str = "a quote is not closed, or is inside a field that is not quoted";
-
 impl Rows for CsvRows<'_> {
-    fn next(&mut self) -> Result<Option<ParsedRow>, ReadError> {
+    fn read_row(&mut self) -> Result<Option<ParsedRow>, ReadError> {
         while self.records.read_record()? {
             if !self.records.is_well_formed()? {
                 return Ok(Some(Err(InvalidRow::new(INVALID_QUOTES))));

@@ -27,7 +27,7 @@ pub struct CsvOptions {
     pub mappings: Vec<Mapping>,
     /// Whether columns with unknown headings are ignored.
     pub ignores_unknown_columns: bool,
-    /// The separator that somebody chose. `None` to detect it.
+    /// The separator that somebody chose. Without one, the separator is detected.
     pub separator: Option<Separator>,
 }
 

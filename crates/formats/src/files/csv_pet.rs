@@ -13,15 +13,20 @@ use super::{
     column_assignment::FieldColumn,
     csv_options::CsvOptions,
     header::Columns,
-    row::{
-        InvalidRow, ParsedRow, Row, SPECIES, invalid_category_id, invalid_id, invalid_listed,
-        invalid_status, parse_name, quote_beginning,
+    pet_columns::{
+        SPECIES, describe_invalid_category_id, describe_invalid_id, describe_invalid_listed,
+        describe_invalid_status, parse_name, quote_beginning,
     },
+    row::{InvalidRow, ParsedRow, Row, RowProblems},
 };
 use crate::{
     cells::{is_spreadsheet_error, parse_integer_cell, trim_cell},
     json::member_values::importable_number,
 };
+
+/// The problem of a text in another encoding. Excel has two formats: `CSV` is in the legacy
+/// encoding of Windows, and `CSV UTF-8` is in UTF-8.
+pub(super) const NOT_UTF8: &str = "is not UTF-8; save the file again as \"CSV UTF-8\"";
 
 /// A record of a CSV file, with the columns of the file.
 #[derive(Clone, Copy)]
@@ -36,7 +41,7 @@ impl PetRecord<'_> {
     pub(super) fn parse(self) -> ParsedRow {
         self.check_shape()?;
         let columns = &self.columns;
-        let mut problems = InvalidRow::default();
+        let mut problems = RowProblems::default();
         let name = self.read_cell(columns.name, &mut problems, |text| {
             // A file with ids is a copy of a catalogue, so its names are not trimmed.
             let name = if columns.id.is_some() {
@@ -70,8 +75,9 @@ impl PetRecord<'_> {
         problems.into_result(Row::Pet { id, pet, fields })
     }
 
-    /// Parses the values of the fields for which the file has columns.
-    fn read_fields(self, problems: &mut InvalidRow) -> FieldPatch {
+    /// Reads the values of the fields for which the file has columns. Also marks the day of birth if
+    /// it is only an estimate.
+    fn read_fields(self, problems: &mut RowProblems) -> FieldPatch {
         let mut fields = FieldPatch::new();
         for FieldColumn { position, field } in &self.columns.fields {
             let value = self.read_cell(*position, problems, |text| {
@@ -120,7 +126,7 @@ impl PetRecord<'_> {
                 "the row has {cell_count} fields, and the header {column_count}"
             )));
         }
-        for column in &self.columns.blank {
+        for column in &self.columns.must_be_empty {
             if self.has_content(*column) {
                 return Err(InvalidRow::new(format!(
                     "column {} has a value and no heading; give it one, or add \
@@ -146,7 +152,7 @@ impl PetRecord<'_> {
     }
 
     /// Returns the category of the animal: from its cell, or otherwise the category of its species.
-    fn read_category(self, problems: &mut InvalidRow) -> i64 {
+    fn read_category(self, problems: &mut RowProblems) -> i64 {
         let categories = &self.options.categories;
         let species = self.species();
         let species_category = species
@@ -155,19 +161,23 @@ impl PetRecord<'_> {
         let Some(column) = self.columns.category else {
             let category =
                 species_category.ok_or_else(|| self.unknown_category_problem(species.as_deref()));
-            return problems.record(category);
+            return problems.value_or_record(category);
         };
 
         let is_species_column = self.columns.species() == Some(column);
         self.read_cell(column, problems, |text| {
             let text = trim_cell(text);
             let category = self.parse_category(text);
-            // A cell may name a species and no category. A wrong category stays an error.
+            // The species decides if the cell is empty, or if it is the cell of the species and
+            // names no category. Any other text that is no category is an error.
             let can_follow_from_species = text.is_empty() || is_species_column;
-            match species_category {
-                Some(id) if category.is_err() && can_follow_from_species => Ok(id),
-                _ => category,
+            if category.is_err()
+                && can_follow_from_species
+                && let Some(id) = species_category
+            {
+                return Ok(id);
             }
+            category
         })
     }
 
@@ -176,7 +186,7 @@ impl PetRecord<'_> {
         if self.columns.has_labels {
             return self.options.categories.find(text);
         }
-        parse_integer_cell(text).ok_or_else(|| invalid_category_id(text))
+        parse_integer_cell(text).ok_or_else(|| describe_invalid_category_id(text))
     }
 
     /// Returns the problem of an animal whose category should follow from its species, but does
@@ -211,7 +221,7 @@ impl PetRecord<'_> {
         self.options
             .words
             .find_status(text)
-            .ok_or_else(|| invalid_status(text))
+            .ok_or_else(|| describe_invalid_status(text))
     }
 
     /// Parses whether the window may show the animal. An empty cell means that it may.
@@ -222,15 +232,14 @@ impl PetRecord<'_> {
         self.options
             .words
             .find_listing(text)
-            .ok_or_else(|| invalid_listed(text))
+            .ok_or_else(|| describe_invalid_listed(text))
     }
 
-    /// Whether a text, which is in the cell of a member, must be rejected as an error value of a
-    /// spreadsheet. Returns `false` in two other cases:
+    /// Whether a text must be rejected as an error value of a spreadsheet.
     ///
-    /// * For the cells of fields, the parser of cells decides, because a choice may look like an
-    ///   error.
-    /// * In a file with ids, which is a copy of a catalogue, names stay as they are.
+    /// The result is false for the cell of a field, because the parser of cells decides: a choice
+    /// may look like an error. It is also false in a file with ids, which is a copy of a catalogue,
+    /// so its names stay as they are.
     fn has_spreadsheet_error(&self, column: usize, text: &str) -> bool {
         let is_field = self
             .columns
@@ -240,12 +249,12 @@ impl PetRecord<'_> {
         !is_field && self.columns.id.is_none() && is_spreadsheet_error(trim_cell(text))
     }
 
-    /// Parses a cell of the record with `parse`. If that fails, adds the problem to `problems`: see
-    /// [`InvalidRow::record`].
+    /// Parses a cell of the record with `parse`. If `parse` fails, adds the problem to `problems`:
+    /// see [`RowProblems::value_or_record`].
     fn read_cell<T: Default>(
         &self,
         column: usize,
-        problems: &mut InvalidRow,
+        problems: &mut RowProblems,
         parse: impl FnOnce(&str) -> Result<T, String>,
     ) -> T {
         let value = match str::from_utf8(self.cell(column)) {
@@ -255,19 +264,15 @@ impl PetRecord<'_> {
             Ok(text) => parse(text),
             Err(_) => Err(NOT_UTF8.to_owned()),
         };
-        problems.record(
-            value.map_err(|reason| InvalidRow::in_column(&*self.columns.headings[column], reason)),
-        )
+        let heading = &*self.columns.headings[column];
+        problems.value_or_record(value.map_err(|reason| InvalidRow::in_column(heading, reason)))
     }
 }
 
-/// The problem of a text in another encoding. Excel has two formats: `CSV` is in the legacy
-/// encoding of Windows, and `CSV UTF-8` is in UTF-8.
-pub(super) const NOT_UTF8: &str = "is not UTF-8; save the file again as \"CSV UTF-8\"";
-
+/// Parses the id of an animal. The error says what is wrong with it.
 fn parse_id(text: &str) -> Result<PetId, String> {
     parse_integer_cell(text)
         .and_then(importable_number)
         .and_then(PetId::new)
-        .ok_or_else(|| invalid_id(text))
+        .ok_or_else(|| describe_invalid_id(text))
 }

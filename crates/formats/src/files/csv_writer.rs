@@ -9,9 +9,10 @@ use csv::ErrorKind;
 use petstore_domain::{PetRef, text::formulas::without_formulas};
 
 use super::{
-    csv::BUFFER_BYTES,
-    row::{CATEGORY_ID, ID, NAME, STATUS, Writer},
+    pet_columns::{CATEGORY_ID, ID, NAME, STATUS},
+    row::Writer,
     separator::{BYTE_ORDER_MARK, Separator},
+    source::BUFFER_BYTES,
 };
 
 /// Creates a writer of a file that opens as a table in spreadsheets. The file begins with a byte

@@ -3,10 +3,10 @@
 use petstore_domain::store_area::FieldDefinition;
 
 use super::{
-    column_assignment::{Assignment, FieldColumn, assign, list_headings},
+    column_assignment::{Assignment, FieldColumn, assign_columns, list_headings},
     csv_options::CsvOptions,
     headings::KnownHeadings,
-    row::{CATEGORY, CATEGORY_ID, ID, LISTED, NAME, SPECIES, STATUS, quote_beginning},
+    pet_columns::{CATEGORY, CATEGORY_ID, ID, LISTED, NAME, SPECIES, STATUS, quote_beginning},
 };
 use crate::cells::trim_cell;
 
@@ -21,21 +21,21 @@ pub(super) struct Columns {
     pub(super) headings: Vec<String>,
     /// The column with the name of an animal.
     pub(super) name: usize,
-    /// The column with the category. `None` if the species decides.
+    /// The column with the category. It is `None` if the species decides the category.
     pub(super) category: Option<usize>,
-    /// Whether the column with the category has labels rather than ids. Also true if there is no
-    /// such column.
+    /// Whether the column with the category has labels rather than ids. True without such a column.
     pub(super) has_labels: bool,
     /// The column with the status.
     pub(super) status: Option<usize>,
     /// The column that says whether the window, the public pages of the store, may show an animal.
     pub(super) listed: Option<usize>,
-    /// The column with the id. `None` if ids are not read.
+    /// The column with the id. It is `None` if ids are not read.
     pub(super) id: Option<usize>,
     /// The columns with the values of fields.
     pub(super) fields: Vec<FieldColumn>,
-    /// The columns without a heading, which must be empty. None if unknown columns are ignored.
-    pub(super) blank: Vec<usize>,
+    /// The columns that must be empty, because they have no heading. There are none if unknown
+    /// columns are ignored.
+    pub(super) must_be_empty: Vec<usize>,
     /// A list of the headings of the columns that are not read, for a message.
     pub(super) ignored: String,
 }
@@ -52,18 +52,23 @@ impl Columns {
         options: &CsvOptions,
         known: &KnownHeadings,
     ) -> Result<Self, String> {
-        let mut assignment = assign(header, &options.mappings, known)?;
+        let mut assignment = assign_columns(header, &options.mappings, known)?;
         let category_id_column = assignment.column(CATEGORY_ID);
         let label_column = find_label_column(&assignment, options);
-        if category_id_column.is_some() {
-            // The id decides, so the label is not read.
-            let label_heading = label_column.map(|column| header[column]);
-            assignment.unread.extend(label_heading);
+        // The id decides, so the label is not read.
+        if let (Some(_), Some(label_column)) = (category_id_column, label_column) {
+            assignment.unread.push(header[label_column]);
         }
-        if !options.ignores_unknown_columns {
+        if options.ignores_unknown_columns {
+            assignment.blank.clear();
+        } else {
             assignment.reject_unread(known)?;
         }
-        let id = with_ids.then(|| assignment.require(ID)).transpose()?;
+        let id = if with_ids {
+            Some(assignment.require(ID)?)
+        } else {
+            None
+        };
         let name = assignment.require(NAME)?;
         let category = category_id_column.or(label_column);
         assignment.check_category(category)?;
@@ -79,11 +84,7 @@ impl Columns {
             id,
             fields: assignment.field_columns(&options.fields),
             ignored: list_headings(&assignment.unread, quote_beginning),
-            blank: if options.ignores_unknown_columns {
-                Vec::new()
-            } else {
-                assignment.blank
-            },
+            must_be_empty: assignment.blank,
         })
     }
 

@@ -7,7 +7,7 @@ use petstore_domain::{
     text::heading_key,
 };
 
-use super::row::{CATEGORY, CATEGORY_ID, ID, LISTED, NAME, STATUS};
+use super::pet_columns::{CATEGORY, CATEGORY_ID, ID, LISTED, NAME, STATUS};
 use crate::cells::TableWords;
 
 /// The names of the members that a table can have.
@@ -87,13 +87,13 @@ impl KnownHeadings {
     ///
     /// Two columns of the store have this name or label.
     pub fn find(&self, heading: &str) -> Result<Option<&str>, AmbiguousHeading> {
-        let heading_position = self.position(heading)?;
+        let heading_position = self.find_position(heading)?;
         Ok(heading_position.map(|position| &*self.names[position]))
     }
 
     /// Whether a heading is recognized, even if it is ambiguous.
     pub fn is_known(&self, heading: &str) -> bool {
-        !matches!(self.position(heading), Ok(None))
+        !matches!(self.find_position(heading), Ok(None))
     }
 
     /// Returns the names of members and fields.
@@ -102,21 +102,24 @@ impl KnownHeadings {
     }
 
     /// Returns the position of the name that a heading means, like [`Self::find`].
-    pub(super) fn position(&self, heading: &str) -> Result<Option<usize>, AmbiguousHeading> {
+    pub(super) fn find_position(&self, heading: &str) -> Result<Option<usize>, AmbiguousHeading> {
         if let Some(position) = self.names.iter().position(|name| name == heading) {
             return Ok(Some(position));
         }
-        let store_positions = self.store_headings.get(&heading_key(heading));
-        match store_positions.map(Vec::as_slice) {
-            None => {
+        let store_positions = self
+            .store_headings
+            .get(&heading_key(heading))
+            .map(Vec::as_slice);
+        match store_positions.unwrap_or_default() {
+            [] => {
                 let key = letters_and_digits(heading);
                 Ok(self.usual_headings.get(&key).copied())
             }
-            Some([first, second, ..]) => {
+            [position] => Ok(Some(*position)),
+            [first, second, ..] => {
                 let names = [first, second].map(|position| self.names[*position].clone());
                 Err(AmbiguousHeading { names })
             }
-            Some(positions) => Ok(positions.first().copied()),
         }
     }
 }

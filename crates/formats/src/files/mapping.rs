@@ -6,7 +6,7 @@ use petstore_domain::{store_area::FieldName, text::heading_key};
 
 use super::{
     headings::MEMBERS,
-    row::{CATEGORY, SPECIES},
+    pet_columns::{CATEGORY, SPECIES},
 };
 
 /// A heading, and the name of the member or field that it means, such as `Animal Name=name`.
@@ -17,8 +17,8 @@ pub struct Mapping {
 }
 
 impl Mapping {
-    /// Returns the reason why mappings contradict each other. Returns `None` if they do not.
-    pub fn conflict(mappings: &[Self]) -> Option<String> {
+    /// Finds out why mappings contradict each other. Returns `None` if they do not.
+    pub fn find_conflict(mappings: &[Self]) -> Option<String> {
         for (index, mapping) in mappings.iter().enumerate() {
             for earlier in &mappings[..index] {
                 if let Some(repeated_text) = find_repeated_text(earlier, mapping) {

@@ -15,6 +15,7 @@ mod header;
 mod headings;
 mod mapping;
 mod ndjson;
+mod pet_columns;
 mod quotes;
 mod resources;
 mod row;
@@ -36,7 +37,8 @@ pub use self::{
     headings::{AmbiguousHeading, KnownHeadings},
     mapping::Mapping,
     ndjson::NdjsonWriter,
-    row::{InvalidRow, ParsedRow, RawRow, ReadError, Row, Rows, Writer, quote_beginning},
+    pet_columns::quote_beginning,
+    row::{InvalidRow, ParsedRow, RawRow, ReadError, Row, RowProblems, Rows, Writer},
     seen_ids::{KeyHolder, SeenIds},
     separator::Separator,
     source::Source,

@@ -13,18 +13,16 @@ use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::{
-    resources,
-    row::{
-        CATEGORY_ID, FIELDS, ID, InvalidRow, LISTED, NAME, ParsedRow, RawRow, ReadError, Row, Rows,
-        STATUS, Writer, invalid_category_id, invalid_id, invalid_listed, invalid_status,
-        parse_name,
+    pet_columns::{
+        CATEGORY_ID, FIELDS, ID, LISTED, NAME, STATUS, describe_invalid_category_id,
+        describe_invalid_id, describe_invalid_listed, describe_invalid_status, parse_name,
     },
-    source::{self, Allowance, BoundedReader, Source},
+    resources,
+    row::{InvalidRow, ParsedRow, RawRow, ReadError, Row, RowProblems, Rows, Writer},
+    separator::BYTE_ORDER_MARK,
+    source::{self, Allowance, BUFFER_BYTES, BoundedReader, Source},
 };
 use crate::json::{self, member_values::importable_number};
-
-/// The length of the buffer of a reader or writer, in bytes.
-const BUFFER_BYTES: usize = 64 << 10;
 
 /// A reader of the rows of a file with one JSON object on each line.
 pub(super) struct NdjsonRows<'s> {
@@ -97,24 +95,27 @@ fn read_name(value: &RawValue) -> Result<PetName, String> {
 }
 
 fn read_category_id(value: &RawValue) -> Result<i64, String> {
-    json::as_integer(value).ok_or_else(|| invalid_category_id(value.get()))
+    json::as_integer(value).ok_or_else(|| describe_invalid_category_id(value.get()))
 }
 
 fn read_status(value: &RawValue) -> Result<PetStatus, String> {
     json::as_string(value)
         .and_then(|text| text.parse().ok())
-        .ok_or_else(|| invalid_status(value.get()))
+        .ok_or_else(|| describe_invalid_status(value.get()))
 }
 
 fn read_listed(value: &RawValue) -> Result<bool, String> {
-    value.get().parse().map_err(|_| invalid_listed(value.get()))
+    value
+        .get()
+        .parse()
+        .map_err(|_| describe_invalid_listed(value.get()))
 }
 
 fn read_id(value: &RawValue) -> Result<PetId, String> {
     json::as_integer(value)
         .and_then(importable_number)
         .and_then(PetId::new)
-        .ok_or_else(|| invalid_id(value.get()))
+        .ok_or_else(|| describe_invalid_id(value.get()))
 }
 
 fn read_fields(value: &RawValue) -> Result<FieldPatch, String> {
@@ -127,10 +128,9 @@ impl<'s> NdjsonRows<'s> {
     pub(super) fn open(source: &'s Source, with_ids: bool) -> Result<Self, ReadError> {
         let allowance = Allowance::full();
         let mut reader =
-            BufReader::with_capacity(BUFFER_BYTES, source.reader(0, allowance.clone()));
-        let byte_order_mark = "\u{FEFF}".as_bytes();
-        if reader.fill_buf()?.starts_with(byte_order_mark) {
-            reader.consume(byte_order_mark.len());
+            BufReader::with_capacity(BUFFER_BYTES, source.open_at(0, allowance.clone()));
+        if reader.fill_buf()?.starts_with(BYTE_ORDER_MARK.as_bytes()) {
+            reader.consume(BYTE_ORDER_MARK.len());
         }
         Ok(Self {
             reader,
@@ -142,7 +142,8 @@ impl<'s> NdjsonRows<'s> {
         })
     }
 
-    /// Reads the next line that is not blank. Returns `false` at the end of the file.
+    /// Reads the next line that is not blank. Returns whether there was one before the end of the
+    /// file.
     fn read_line(&mut self) -> Result<bool, ReadError> {
         loop {
             self.allowance.refill();
@@ -181,34 +182,33 @@ impl<'s> NdjsonRows<'s> {
         self.parse_pet(line)
     }
 
-    /// Parses an animal of the contract. The error has the problems of all its members.
+    /// Parses a JSON object with the members of an animal, as in the contract of the API. The error
+    /// has the problems of all members, including the required ones that are missing.
     fn parse_pet(&self, line: &str) -> ParsedRow {
         let members: PetMembers<'_> =
             serde_json::from_str(line).map_err(|error| syntax_problem(&error))?;
-        let mut problems = InvalidRow::default();
+        let mut problems = RowProblems::default();
         let pet = NewPet {
-            name: problems.record(parse_required(NAME, members.name, read_name)),
-            category_id: problems.record(parse_required(
+            name: problems.value_or_record(parse_required(NAME, members.name, read_name)),
+            category_id: problems.value_or_record(parse_required(
                 CATEGORY_ID,
                 members.category_id,
                 read_category_id,
             )),
             status: problems
-                .record(parse_optional(STATUS, members.status, read_status))
+                .value_or_record(parse_optional(STATUS, members.status, read_status))
                 .unwrap_or_default(),
             is_listed: problems
-                .record(parse_optional(LISTED, members.listed, read_listed))
+                .value_or_record(parse_optional(LISTED, members.listed, read_listed))
                 .unwrap_or(true),
         };
         let id = if self.with_ids {
-            problems.record(parse_required(ID, members.id, |value| {
-                read_id(value).map(Some)
-            }))
+            problems.value_or_record(parse_required(ID, members.id, read_id).map(Some))
         } else {
             None
         };
         let fields = problems
-            .record(parse_optional(FIELDS, members.fields, read_fields))
+            .value_or_record(parse_optional(FIELDS, members.fields, read_fields))
             .unwrap_or_default();
         problems.into_result(Row::Pet { id, pet, fields })
     }
@@ -229,7 +229,7 @@ fn syntax_problem(error: &serde_json::Error) -> InvalidRow {
 }
 
 impl Rows for NdjsonRows<'_> {
-    fn next(&mut self) -> Result<Option<ParsedRow>, ReadError> {
+    fn read_row(&mut self) -> Result<Option<ParsedRow>, ReadError> {
         if !self.read_line()? {
             return Ok(None);
         }
@@ -259,6 +259,7 @@ impl Rows for NdjsonRows<'_> {
 /// A writer of a file with one JSON object on each line.
 pub struct NdjsonWriter<W: Write> {
     out: BufWriter<W>,
+    /// The line that is being written. Each line reuses its memory.
     line: Vec<u8>,
 }
 
@@ -273,32 +274,33 @@ impl<W: Write> NdjsonWriter<W> {
 
     /// Writes the profile of the store. `logo` is the content of the file of its logo.
     pub fn write_profile(&mut self, profile: &Profile, logo: Option<&[u8]>) -> io::Result<()> {
-        self.line.clear();
-        resources::write_profile(&mut self.line, profile, logo);
-        self.out.write_all(&self.line)
+        self.write_line(|line| resources::write_profile(line, profile, logo))
     }
 
     /// Writes the definition of a field.
     pub fn write_field(&mut self, field: &FieldDefinition) -> io::Result<()> {
-        self.line.clear();
-        resources::write_field(&mut self.line, field);
-        self.out.write_all(&self.line)
+        self.write_line(|line| resources::write_field(line, field))
     }
 
     /// Writes an animal, an order, a category or a note of the store area.
     pub fn write_resource(&mut self, resource: &Resource) -> io::Result<()> {
+        self.write_line(|line| resources::write_resource(line, resource))
+    }
+
+    /// Writes the line that `render` produces, including its line end.
+    fn write_line(&mut self, render: impl FnOnce(&mut Vec<u8>)) -> io::Result<()> {
         self.line.clear();
-        resources::write_resource(&mut self.line, resource);
+        render(&mut self.line);
         self.out.write_all(&self.line)
     }
 }
 
 impl<W: Write> Writer for NdjsonWriter<W> {
     fn write(&mut self, pet: PetRef<'_>) -> io::Result<()> {
-        self.line.clear();
-        json::write_pet(&mut self.line, pet);
-        self.line.push(b'\n');
-        self.out.write_all(&self.line)
+        self.write_line(|line| {
+            json::write_pet(line, pet);
+            line.push(b'\n');
+        })
     }
 
     fn finish(&mut self) -> io::Result<()> {

@@ -1,13 +1,13 @@
 //! The identifiers and unique values that an import has read so far, in constant memory.
 //!
 //! A catalogue must not have an identifier or a unique value twice, so [`SeenIds`] finds
-//! repetitions. In an export, it also finds orders and notes that contradict the animals before
+//! repetitions. It also finds orders and notes of an export that contradict the animals before
 //! them.
 
 use std::{env, io, path::Path};
 
 use petstore_domain::{
-    PetId,
+    PetId, PetStatus,
     store_area::{Order, OrderId, OrderStatus, PetNote, Resource, StorePet, UniqueKey},
 };
 use rusqlite::{Connection, OptionalExtension, params};
@@ -20,6 +20,25 @@ pub struct SeenIds {
     connection: Connection,
 }
 
+/// The animal that already has a unique value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeyHolder {
+    /// The row with which the animal was recorded.
+    pub row: u64,
+    /// The number that identifies the animal in messages: its line in the file, or its id if it is
+    /// in the catalogue.
+    pub line_or_id: i64,
+}
+
+/// An animal on an earlier line of an export.
+struct SeenPet {
+    status: String,
+    /// The id of the order that reserves the animal, according to the line of the animal.
+    order_id: Option<i64>,
+    /// The id of the order on an earlier line that holds the animal.
+    holder: Option<i64>,
+}
+
 impl SeenIds {
     /// Creates an empty set. Its temporary file is in `folder`, or if that fails, in the folder of
     /// the system for temporary files.
@@ -28,9 +47,11 @@ impl SeenIds {
         Self::create_database(file.path()).map_err(io::Error::other)
     }
 
-    /// Creates the database in this file. The file may lose its name afterwards, because SQLite
-    /// writes no journal, and never opens the file again. All writes are in one transaction that is
-    /// never committed, because nobody else reads the file.
+    /// Creates the database in this file. All writes are in one transaction that is never
+    /// committed, because nobody else reads the file.
+    ///
+    /// The file may lose its name afterwards, because SQLite writes no journal, and never opens the
+    /// file again.
     fn create_database(path: &Path) -> rusqlite::Result<Self> {
         let connection = Connection::open(path)?;
         connection.execute_batch(
@@ -54,7 +75,7 @@ impl SeenIds {
 
     /// Records that `row` has an animal with this `id`. Returns the earlier row if one already has
     /// the `id`.
-    pub fn record(&self, id: PetId, row: u64) -> rusqlite::Result<Option<u64>> {
+    pub fn record_pet(&self, id: PetId, row: u64) -> rusqlite::Result<Option<u64>> {
         self.record_in_table("pets", id.get(), row)
     }
 
@@ -62,7 +83,7 @@ impl SeenIds {
     /// already has the same id.
     pub fn record_resource(&self, resource: &Resource, row: u64) -> rusqlite::Result<Option<u64>> {
         match resource {
-            Resource::Pet(pet) => self.record(pet.id, row),
+            Resource::Pet(pet) => self.record_pet(pet.id, row),
             Resource::Order(order) => self.record_in_table("orders", order.id.get(), row),
             Resource::Category(category) => self.record_in_table("categories", category.id, row),
             Resource::Note(note) => self.record_in_table("notes", note.id.get(), row),
@@ -134,10 +155,12 @@ impl SeenIds {
         Ok(row.map(i64::cast_unsigned))
     }
 
-    /// Records what later lines of an export must agree with: the state of an animal, and the hold
-    /// of an order. Returns the reason why the resource contradicts the lines before it, or `None`
-    /// if it agrees with them.
-    pub fn record_and_check(
+    /// Checks that a line of an export agrees with the lines before it. Returns the contradiction
+    /// if there is one.
+    ///
+    /// Otherwise records what later lines must agree with: the state of an animal, and which order
+    /// holds it.
+    pub fn check_and_record_line(
         &self,
         resource: &Resource,
         line: u64,
@@ -147,7 +170,7 @@ impl SeenIds {
                 self.record_exported_pet(pet, line)?;
                 Ok(None)
             }
-            Resource::Order(order) => self.record_and_check_order(order),
+            Resource::Order(order) => self.check_and_record_order(order),
             Resource::Category(_) => Ok(None),
             Resource::Note(note) => self.check_note(note),
         }
@@ -166,7 +189,7 @@ impl SeenIds {
         Ok(())
     }
 
-    /// Checks that the animal of a note is on an earlier line. Returns the problem if it is not.
+    /// Checks that the animal of a note is on an earlier line. Returns the contradiction otherwise.
     fn check_note(&self, note: &PetNote) -> rusqlite::Result<Option<String>> {
         let pet_id = note.pet_id.get();
         if self.find_pet(pet_id)?.is_some() {
@@ -177,10 +200,11 @@ impl SeenIds {
         )))
     }
 
-    /// Records that an order holds its animal, if it does: the animal is reserved or sold because
-    /// of this order. Returns the reason why the order contradicts the lines before it: its animal
-    /// is missing, has another status or order, or is held by another order.
-    fn record_and_check_order(&self, order: &Order) -> rusqlite::Result<Option<String>> {
+    /// Checks that an order agrees with its animal on an earlier line. Returns the contradiction
+    /// otherwise.
+    ///
+    /// If the order holds its animal, records this.
+    fn check_and_record_order(&self, order: &Order) -> rusqlite::Result<Option<String>> {
         let order_id = order.id.get();
         let pet_id = order.pet_id.get();
         let Some(pet) = self.find_pet(pet_id)? else {
@@ -192,23 +216,8 @@ impl SeenIds {
         if !order.holds {
             return Ok(None);
         }
-        if let Some(holder) = pet.holder {
-            return Ok(Some(format!(
-                "holds must be false, because the order {holder} on an earlier line holds the \
-                 animal {pet_id}"
-            )));
-        }
-        if order.status == OrderStatus::Reserved && pet.order_id != Some(order_id) {
-            return Ok(Some(format!(
-                "a reserved order must be the orderId of its animal, but the animal {pet_id} has {}",
-                pet.order_id.map_or("none".to_owned(), |id| id.to_string())
-            )));
-        }
-        if order.status == OrderStatus::Completed && pet.status != "sold" {
-            return Ok(Some(format!(
-                "holds must be false, because the animal {pet_id} is {}, not sold",
-                pet.status
-            )));
+        if let Some(contradiction) = pet.find_contradiction(order) {
+            return Ok(Some(contradiction));
         }
         let update = "UPDATE exported_pets SET holder = ?2 WHERE id = ?1";
         self.connection
@@ -249,22 +258,34 @@ impl SeenIds {
     }
 }
 
-/// The animal that already has a unique value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct KeyHolder {
-    /// The row with which the animal was recorded.
-    pub row: u64,
-    /// The number that identifies the animal in messages: its line in the file, or its id if it is
-    /// in the catalogue.
-    pub line_or_id: i64,
-}
-
-/// An animal on an earlier line of an export.
-struct SeenPet {
-    status: String,
-    order_id: Option<i64>,
-    /// The id of the order that holds the animal.
-    holder: Option<i64>,
+impl SeenPet {
+    /// Finds out why an order cannot hold this animal: another order holds it, or the animal has
+    /// another order or another status.
+    fn find_contradiction(&self, order: &Order) -> Option<String> {
+        let pet_id = order.pet_id.get();
+        if let Some(holder) = self.holder {
+            return Some(format!(
+                "holds must be false, because the order {holder} on an earlier line holds the \
+                 animal {pet_id}"
+            ));
+        }
+        if order.status == OrderStatus::Reserved && self.order_id != Some(order.id.get()) {
+            let order_of_pet = match self.order_id {
+                Some(id) => id.to_string(),
+                None => "none".to_owned(),
+            };
+            return Some(format!(
+                "a reserved order must be the orderId of its animal, but the animal {pet_id} has {order_of_pet}"
+            ));
+        }
+        if order.status == OrderStatus::Completed && self.status != PetStatus::Sold.as_str() {
+            return Some(format!(
+                "holds must be false, because the animal {pet_id} is {}, not sold",
+                self.status
+            ));
+        }
+        None
+    }
 }
 
 /// Creates a temporary file, which loses its name when the result is dropped.

@@ -19,6 +19,9 @@ const MAX_ROW_BYTES: u64 = 1 << 20;
 /// The length of the beginning of a file from which a reader detects its format, in bytes.
 const BEGINNING_BYTES: u64 = 64 << 10;
 
+/// The length of the buffer of a reader or writer, in bytes.
+pub(super) const BUFFER_BYTES: usize = 64 << 10;
+
 /// A file, or a copy of input that can be read only once, such as a pipe.
 pub struct Source {
     file: File,
@@ -61,10 +64,10 @@ impl Source {
         Self::from_reader(file)
     }
 
-    /// Whether the text is in UTF-16, with or without a byte order mark. Without one, this
-    /// recognizes texts whose first character is ASCII.
+    /// Whether the text is in UTF-16. Without a byte order mark, only a text whose first character
+    /// is ASCII is recognized.
     pub fn is_utf16(&self) -> io::Result<bool> {
-        let start = self.bytes(0, self.length.min(2))?;
+        let start = self.read_bytes(0, self.length.min(2))?;
         // In UTF-16, one of the two bytes of an ASCII character is zero.
         Ok(matches!(
             start[..],
@@ -78,16 +81,16 @@ impl Source {
     }
 
     /// Reads the bytes from `start` up to but excluding `end`.
-    pub(super) fn bytes(&self, start: u64, end: u64) -> io::Result<Vec<u8>> {
+    pub(super) fn read_bytes(&self, start: u64, end: u64) -> io::Result<Vec<u8>> {
         let length = usize::try_from(end.saturating_sub(start)).map_err(io::Error::other)?;
         let mut bytes = vec![0; length];
         self.file.read_exact_at(&mut bytes, start)?;
         Ok(bytes)
     }
 
-    /// Returns the first lines, from which a reader can detect the format.
-    pub(super) fn first_lines(&self) -> io::Result<String> {
-        let mut beginning = self.bytes(0, self.length.min(BEGINNING_BYTES))?;
+    /// Reads the first lines, from which a reader can detect the format.
+    pub(super) fn read_first_lines(&self) -> io::Result<String> {
+        let mut beginning = self.read_bytes(0, self.length.min(BEGINNING_BYTES))?;
         let last_line_end = beginning
             .iter()
             .rposition(|byte| matches!(byte, b'\r' | b'\n'));
@@ -100,9 +103,9 @@ impl Source {
         Ok(String::from_utf8_lossy(&beginning).into_owned())
     }
 
-    /// Creates a reader that begins at this position, and fails with [`RowTooLong`] when its
+    /// Creates a reader that begins at this position. It fails with [`RowTooLong`] when its
     /// allowance is used up.
-    pub(super) fn reader(&self, start: u64, allowance: Allowance) -> BoundedReader<'_> {
+    pub(super) fn open_at(&self, start: u64, allowance: Allowance) -> BoundedReader<'_> {
         BoundedReader {
             file: &self.file,
             offset: start,

@@ -199,8 +199,11 @@ impl<'t> TableReader<'t> {
             .position(|byte| self.ends_cell(byte))
             .unwrap_or(unread_text.len());
         let content = &unread_text[..length];
-        let has_valid_quotes = self.separator == TAB || !content.contains('"');
-        has_valid_quotes.then_some(RawCell {
+        let has_invalid_quote = self.separator != TAB && content.contains('"');
+        if has_invalid_quote {
+            return None;
+        }
+        Some(RawCell {
             content,
             is_quoted: false,
             length,
@@ -220,7 +223,10 @@ impl<'t> TableReader<'t> {
         };
         let needs_quotes = content.contains(['\t', '\r', '\n', '"']);
         let is_quoted = is_closed && (needs_quotes || self.separator != TAB);
-        is_quoted.then_some(RawCell {
+        if !is_quoted {
+            return None;
+        }
+        Some(RawCell {
             content,
             is_quoted,
             length,
@@ -258,7 +264,7 @@ fn is_line_end(byte: u8) -> bool {
     matches!(byte, b'\r' | b'\n')
 }
 
-/// Returns the position of the first quote that is not doubled: 4 in `5""x"`.
+/// Finds the first quote that is not doubled. Its position is 4 in `5""x"`.
 fn find_closing_quote(text: &str) -> Option<usize> {
     let mut quotes = text
         .bytes()

@@ -20,14 +20,37 @@ const MIN_KNOWN_HEADINGS: usize = 2;
 /// The maximum number of title rows above the header.
 const MAX_TITLE_ROWS: usize = 10;
 
+/// The separators, beginning with the one that is rarest in ordinary text.
+const SEPARATORS_BY_RARITY: [Separator; 3] =
+    [Separator::Tab, Separator::Semicolon, Separator::Comma];
+
 /// The limits for the rows that are read to find the beginning of a table.
 const LIMITS: TableLimits = TableLimits {
     rows: MAX_COUNTED_ROWS,
     columns: MAX_HEADINGS,
 };
 
-/// Finds the first row of a table, and detects its separator, unless a person chose one. Skips
-/// titles above the header: see [`title_rows`].
+/// A first line that names the separator.
+struct SeparatorLine {
+    separator: Separator,
+    /// The length of the line including its end, in bytes.
+    length: usize,
+}
+
+/// The evidence that a separator is the right one. The greatest value, compared field by field, is
+/// the best.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Evidence {
+    /// The number of known headings in the first row below the titles.
+    known_headings: usize,
+    /// Whether all rows have the same number of cells.
+    has_equal_rows: bool,
+    /// The number of cells of the first row below the titles.
+    cells: usize,
+}
+
+/// Finds the first row of a table, below titles: see [`find_titles`]. Detects the separator, unless
+/// a person chose one.
 ///
 /// The first line can name the separator, as in `sep=;`, which Excel reads and writes. Otherwise,
 /// each separator is judged by how it would split the header: see [`Evidence`]. For example,
@@ -63,7 +86,7 @@ impl TableStart {
     /// Skips the titles at the beginning of a table.
     fn skip_titles(&mut self, table: &str, is_heading: &dyn Fn(&str) -> bool) {
         let rows = read_rows(table, self.separator, LIMITS);
-        let titles = title_rows(&rows, is_heading);
+        let titles = find_titles(&rows, is_heading);
         if titles.is_empty() {
             return;
         }
@@ -74,21 +97,21 @@ impl TableStart {
     }
 }
 
-/// Returns the titles above the header, such as the name of a list and its date. Each has fewer
+/// Finds the titles above the header, such as the name of a list and its date. Each has fewer
 /// cells with content than the header.
 ///
 /// In `Our animals;;`, `As of today;;` and `Name;Breed;Sex`, the first two rows are titles. There
 /// are no titles unless the header has at least two known headings.
-fn title_rows<'r>(rows: &'r [TableRow], is_heading: &dyn Fn(&str) -> bool) -> &'r [TableRow] {
-    let heading_row = rows
+fn find_titles<'r>(rows: &'r [TableRow], is_heading: &dyn Fn(&str) -> bool) -> &'r [TableRow] {
+    let title_count = rows
         .iter()
         .take(MAX_TITLE_ROWS + 1)
-        .position(|row| known_heading_count(row, is_heading) >= MIN_KNOWN_HEADINGS);
-    let Some(heading_row) = heading_row else {
+        .position(|row| count_known_headings(row, is_heading) >= MIN_KNOWN_HEADINGS);
+    let Some(title_count) = title_count else {
         return &[];
     };
-    let heading_count = rows[heading_row].filled_count();
-    let titles = &rows[..heading_row];
+    let heading_count = rows[title_count].filled_count();
+    let titles = &rows[..title_count];
     if titles.iter().all(|row| row.filled_count() < heading_count) {
         titles
     } else {
@@ -96,15 +119,9 @@ fn title_rows<'r>(rows: &'r [TableRow], is_heading: &dyn Fn(&str) -> bool) -> &'
     }
 }
 
-fn known_heading_count(row: &TableRow, is_heading: &dyn Fn(&str) -> bool) -> usize {
+/// Counts the cells of a row that are known headings.
+fn count_known_headings(row: &TableRow, is_heading: &dyn Fn(&str) -> bool) -> usize {
     row.cells.iter().filter(|cell| is_heading(cell)).count()
-}
-
-/// A first line that names the separator.
-struct SeparatorLine {
-    separator: Separator,
-    /// The length of the line including its end, in bytes.
-    length: usize,
 }
 
 /// Parses a first line that names the separator, such as `sep=;`. Returns `None` if the first line
@@ -136,25 +153,13 @@ fn parse_separator_line(text: &str) -> Option<SeparatorLine> {
     })
 }
 
-/// The evidence that a separator is the right one. The greatest value, compared field by field, is
-/// the best.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Evidence {
-    /// The number of known headings in the first row below the titles.
-    known_headings: usize,
-    /// Whether all rows have the same number of cells.
-    has_equal_rows: bool,
-    /// The number of cells of the first row below the titles.
-    cells: usize,
-}
-
 /// Detects the separator of a table. A text without any separator is a single column of a
 /// spreadsheet.
 fn detect_separator(text: &str, is_heading: &dyn Fn(&str) -> bool) -> Separator {
     let mut best_separator = None;
     let mut best_evidence = None;
-    // In order of rarity in ordinary text: of equally good separators, the first one wins.
-    for separator in [Separator::Tab, Separator::Semicolon, Separator::Comma] {
+    // Of equally good separators, the first one wins.
+    for separator in SEPARATORS_BY_RARITY {
         let evidence = find_evidence(text, separator, is_heading);
         // `None`, for a separator that does not occur, is less than any evidence.
         if evidence > best_evidence {
@@ -165,22 +170,22 @@ fn detect_separator(text: &str, is_heading: &dyn Fn(&str) -> bool) -> Separator 
     best_separator.unwrap_or_else(|| detect_in_all_lines(text))
 }
 
-/// Returns the evidence for a separator. Returns `None` if it gives the first row below the titles
-/// only one cell.
+/// Finds the evidence for a separator. Returns `None` if the separator gives the first row below
+/// the titles only one cell.
 fn find_evidence(
     text: &str,
     separator: Separator,
     is_heading: &dyn Fn(&str) -> bool,
 ) -> Option<Evidence> {
     let rows = read_rows(text, separator, LIMITS);
-    let table_rows = &rows[title_rows(&rows, is_heading).len()..];
+    let table_rows = &rows[find_titles(&rows, is_heading).len()..];
     let first_row = table_rows.first()?;
     let cell_count = first_row.cells.len();
     if cell_count < 2 {
         return None;
     }
     Some(Evidence {
-        known_headings: known_heading_count(first_row, is_heading),
+        known_headings: count_known_headings(first_row, is_heading),
         has_equal_rows: table_rows.iter().all(|row| row.cells.len() == cell_count),
         cells: cell_count,
     })
@@ -189,7 +194,7 @@ fn find_evidence(
 /// Detects the separator of a text whose first row has none, by the first separator that occurs
 /// anywhere.
 fn detect_in_all_lines(text: &str) -> Separator {
-    [Separator::Tab, Separator::Semicolon, Separator::Comma]
+    SEPARATORS_BY_RARITY
         .into_iter()
         .find(|separator| text.as_bytes().contains(&separator.byte()))
         .unwrap_or(Separator::Tab)

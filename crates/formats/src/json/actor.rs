@@ -10,6 +10,17 @@ use super::{
     members::{Members, values},
 };
 
+/// The kind of an actor, such as `staff`.
+struct ActorKind(String);
+
+/// The name of an actor.
+struct ActorName(String);
+
+values! {
+    ActorKind: "a string", |value| as_string(value).map(Self);
+    ActorName: "a string without U+0000", |value| as_string(value).filter(|name| !name.contains('\0')).map(Self);
+}
+
 /// Writes an actor, with the name that it had when it acted.
 pub(super) fn write_actor(out: &mut Vec<u8>, named_actor: &NamedActor) {
     let actor = named_actor.actor;
@@ -31,15 +42,4 @@ pub(super) fn read_actor(value: &RawValue) -> Option<NamedActor> {
         actor: Actor::from_kind_and_id(&kind.0, id)?,
         name: name.map(|name| Arc::from(name.0)),
     })
-}
-
-/// The kind of an actor, such as `staff`.
-struct ActorKind(String);
-
-/// The name of an actor.
-struct ActorName(String);
-
-values! {
-    ActorKind: "a string", |value| as_string(value).map(Self);
-    ActorName: "a string without U+0000", |value| as_string(value).filter(|name| !name.contains('\0')).map(Self);
 }

@@ -68,17 +68,19 @@ fn read_choice_labels(value: &RawValue) -> Option<BTreeMap<String, String>> {
 
 fn read_position(value: &RawValue) -> Option<i64> {
     let position = super::as_integer(value)?;
-    (0..=FieldDefinition::HIGHEST_POSITION)
-        .contains(&position)
-        .then_some(position)
+    if (0..=FieldDefinition::HIGHEST_POSITION).contains(&position) {
+        Some(position)
+    } else {
+        None
+    }
 }
 
 /// Reads the definition of a field from the members of a request. The name of the field comes from
 /// the path of the request, and is `None` if the path has no valid name.
 ///
-/// Returns `Ok(None)` if there is no name, and all members are valid. The members are checked
-/// first, so that a client learns of an invalid body before the response that there is no such
-/// field.
+/// The members are checked first, so that a client learns of an invalid body even if there is no
+/// such field. If all members are valid and there is no name, returns `Ok(None)`. The version of
+/// the result is always 1, because the members of a request have none.
 pub fn read_field(
     name: Option<FieldName>,
     members: &Members<'_>,
@@ -99,7 +101,7 @@ pub fn read_field(
         position: input.position.map_or(0, |Position(number)| number),
         version: 1,
     };
-    match field.problem() {
+    match field.find_problem() {
         Some(problem) => Err(Invalid::from_reason(problem)),
         None => Ok(Some(field)),
     }
@@ -144,13 +146,13 @@ pub fn write_field(out: &mut Vec<u8>, field: &FieldDefinition) {
     object.put("name", &field.name);
     object.put("label", &field.label);
     object.put("kind", &field.kind);
-    object.or_null("choices", field.choices.as_ref(), |object, choices| {
-        object.texts("choices", choices.values().iter().map(String::as_str));
+    let choices = field.choices.as_ref();
+    object.or_null("choices", choices, |object, name, choices| {
+        object.texts(name, choices.values().iter().map(String::as_str));
     });
-    object.or_null("choiceLabels", field.choices.as_ref(), |object, choices| {
-        object
-            .begin_member("choiceLabels")
-            .extend(super::render(choices.labels()));
+    object.or_null("choiceLabels", choices, |object, name, choices| {
+        let labels = super::render(choices.labels());
+        object.begin_member(name).extend(labels);
     });
     object.put("public", &field.is_public);
     object.put("unique", &field.is_unique);

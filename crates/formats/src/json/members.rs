@@ -42,7 +42,7 @@ impl<'a> Members<'a> {
         let Some((unknown_name, _)) = unknown_member else {
             return Ok(());
         };
-        let short_name = super::beginning(unknown_name);
+        let short_name = super::shorten_for_message(unknown_name);
         let allowed = match names {
             [] => "none".to_owned(),
             names => names.join(", "),

@@ -1,7 +1,5 @@
 //! Writes JSON objects, member by member.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use itoa::Integer;
 use jiff::{Timestamp, fmt::temporal::DateTimePrinter};
 use petstore_domain::{
@@ -122,6 +120,7 @@ pub struct Object<'o> {
 }
 
 impl<'o> Object<'o> {
+    /// Begins an object, which is written to `out`.
     pub fn begin(out: &'o mut Vec<u8>) -> Self {
         out.push(b'{');
         Self { out }
@@ -138,11 +137,13 @@ impl<'o> Object<'o> {
         self.out
     }
 
+    /// Writes a member whose value is an integer.
     pub fn integer(&mut self, name: &str, value: impl Integer) {
         self.begin_member(name)
             .extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
     }
 
+    /// Writes a member whose value is a string.
     pub fn text(&mut self, name: &str, value: &str) {
         super::write_string(self.begin_member(name), value);
     }
@@ -152,6 +153,7 @@ impl<'o> Object<'o> {
         value.write_json(self.begin_member(name));
     }
 
+    /// Writes a member whose value is null.
     pub(super) fn null(&mut self, name: &str) {
         self.begin_member(name).extend_from_slice(b"null");
     }
@@ -166,20 +168,27 @@ impl<'o> Object<'o> {
         out.push(b']');
     }
 
+    /// Writes a member whose value is a time.
     pub fn time(&mut self, name: &str, value: Timestamp) {
         value.write_json(self.begin_member(name));
     }
 
     /// Writes a member with `write`, or the value null if there is no value.
-    pub fn or_null<T>(&mut self, name: &str, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
+    pub fn or_null<T>(
+        &mut self,
+        name: &str,
+        value: Option<T>,
+        write: impl FnOnce(&mut Self, &str, T),
+    ) {
         match value {
-            Some(value) => write(self, value),
+            Some(value) => write(self, name, value),
             None => self.null(name),
         }
     }
 
+    /// Writes a member whose value is a string, or null if there is no value.
     pub fn text_or_null(&mut self, name: &str, value: Option<&str>) {
-        self.or_null(name, value, |object, value| object.text(name, value));
+        self.or_null(name, value, Object::text);
     }
 
     /// Writes a value that is already JSON, or null if there is none.
@@ -188,6 +197,7 @@ impl<'o> Object<'o> {
             .extend_from_slice(value.unwrap_or("null").as_bytes());
     }
 
+    /// Completes the object.
     pub fn end(self) {
         self.out.push(b'}');
     }

@@ -1,8 +1,6 @@
 //! Orders as JSON: the bodies of requests, and the representations for clients, the log of changes,
 //! and files.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use jiff::Timestamp;
 use petstore_domain::{
     PetId,
@@ -27,8 +25,12 @@ bodies! {
     OrderPatch: reference, note, expires_at as expiresAt, price, contact;
 }
 
+/// The members that older representations of an order may lack.
+pub const MEMBERS_ADDED_TO_ORDERS: &[AddedMember] = Order::ADDED_MEMBERS;
+
 /// The body of `placeOrder`.
 pub struct PlaceOrder {
+    /// The id of the animal, which may not exist.
     pub pet_id: i64,
     status: Option<InitialStatus>,
     reference: Option<Reference>,
@@ -108,18 +110,16 @@ pub fn write_order(out: &mut Vec<u8>, order: &Order) {
     order.write(out, Audience::All);
 }
 
+/// Writes an order with its contact, for callers with permission to see it.
 pub fn write_order_with_contact(out: &mut Vec<u8>, order: &Order) {
     order.write(out, Audience::Staff);
 }
 
-/// Writes an order for an export, which also says whether the order holds its animal: whether the
-/// animal is reserved or sold because of this order.
+/// Writes an order for an export. It also says whether the order holds its animal, which is then
+/// reserved or sold because of this order.
 pub(crate) fn write_exported_order(out: &mut Vec<u8>, order: &Order) {
     order.write(out, Audience::File);
 }
-
-/// The members that older representations of an order may lack.
-pub const MEMBERS_ADDED_TO_ORDERS: &[AddedMember] = Order::ADDED_MEMBERS;
 
 /// Reads an order from an export, and checks that its members are consistent.
 pub fn read_order(object: &[u8]) -> Result<Order, Invalid> {

@@ -16,6 +16,13 @@ use super::{
     parse_elements,
 };
 
+/// The beginning of the member `urls` of a photo, as [`write_photo`] writes it.
+const URLS_START: &[u8] = br#""urls":{"small":"/photos/"#;
+
+bodies! {
+    PhotoPatch: alt, focus, position;
+}
+
 values! {
     // A position of a photo. No other member has this type.
     usize: "an integer of at least 0; 0 is the portrait",
@@ -23,14 +30,20 @@ values! {
         json!({ "type": "integer", "format": "int64", "minimum": 0 });
     Focus: "two numbers from 0 to 1 with at most four decimals, such as [0.5, 0.35]: how far from the left \
             and from the top; or null for this default",
-        |value| match parse_elements(value.get().as_bytes()).ok()?[..] {
-            [left, top] => read_focus([left.get(), top.get()]),
-            _ => None,
-        },
+        |value| read_focus_array(value),
         json!({
             "type": "array", "minItems": 2, "maxItems": 2,
             "items": { "type": "number", "minimum": 0, "maximum": 1, "multipleOf": 0.0001 }
         });
+}
+
+/// Reads the focus of a photo from a JSON array of its two distances.
+fn read_focus_array(array: &RawValue) -> Option<Focus> {
+    let distances: Vec<&RawValue> = parse_elements(array.get().as_bytes()).ok()?;
+    match distances[..] {
+        [left, top] => read_focus([left.get(), top.get()]),
+        _ => None,
+    }
 }
 
 /// Reads the focus of a photo from its distances from the left and from the top, two JSON numbers
@@ -43,10 +56,6 @@ pub fn read_focus(point: [&str; 2]) -> Option<Focus> {
 /// Parses a JSON number with at most four decimals: 5000 for `0.5`.
 fn parse_ten_thousandths(number: &str) -> Option<u16> {
     u16::try_from(parse_scaled(number, 4)?).ok()
-}
-
-bodies! {
-    PhotoPatch: alt, focus, position;
 }
 
 /// A photo as the database stores it: with its focus in ten-thousandths, and its time in
@@ -63,7 +72,7 @@ struct StoredPhoto<'s> {
 }
 
 impl StoredPhoto<'_> {
-    /// Returns the photo. Returns `None` if a member is invalid.
+    /// Returns the photo, or `None` if a member of the JSON object is invalid.
     fn into_photo(self) -> Option<Photo> {
         let alt = match self.alt {
             Some(text) => Some(AltText::new(text)?),
@@ -110,7 +119,7 @@ struct LoggedPhoto<'l> {
 }
 
 impl LoggedPhoto<'_> {
-    /// Returns the photo. Returns `None` if a member is invalid.
+    /// Returns the photo, or `None` if a member of the JSON object is invalid.
     fn into_photo(self) -> Option<Photo> {
         let alt = match self.alt {
             Some(text) => Some(AltText::new(text)?),
@@ -141,9 +150,6 @@ pub(super) fn read_logged_photos(array: &str) -> Option<Photos> {
     Some(Photos::new(photos?))
 }
 
-/// The beginning of the member `urls` of a photo, as [`write_photo`] writes it.
-const URLS_START: &[u8] = br#""urls":{"small":"/photos/"#;
-
 /// Inserts `prefix` before the paths of all photos in JSON. Returns `None` if there are no photos.
 ///
 /// The JSON is not parsed: a search is sufficient, because the quotes of `"urls":{` would be
@@ -164,8 +170,8 @@ pub fn with_photo_prefix(prefix: &str, json: &[u8]) -> Option<Vec<u8>> {
         out.extend_from_slice(prefixed_urls.as_bytes());
         unread = after_urls;
     }
-    let has_photos = !out.is_empty();
-    if !has_photos {
+    // The text before the first `urls` is never empty, so nothing was found.
+    if out.is_empty() {
         return None;
     }
     out.extend_from_slice(unread);

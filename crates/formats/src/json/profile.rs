@@ -14,6 +14,17 @@ use super::{
     members::{Body, Members, bodies, values},
 };
 
+/// The content of the file of a logo, which an export contains in base64.
+struct LogoFile(Vec<u8>);
+
+/// A profile in an export.
+pub(crate) struct ExportedProfile {
+    /// The profile, without its logo.
+    pub(crate) profile: Profile,
+    /// The content of the PNG file of its logo.
+    pub(crate) logo: Option<Vec<u8>>,
+}
+
 bodies! {
     ProfilePatch: name, language, currency, email, telephone, contact_page as contactPage, address,
         hours, about, links, colour, kind, time_zone as timeZone, contract;
@@ -62,17 +73,6 @@ pub fn parse_stored_profile(text: &str, version: i64) -> Option<Profile> {
     let mut profile = Profile::default().with_patch(&patch);
     profile.version = version;
     Some(profile)
-}
-
-/// The content of the file of a logo, which an export contains in base64.
-struct LogoFile(Vec<u8>);
-
-/// A profile in an export.
-pub(crate) struct ExportedProfile {
-    /// The profile, without its logo.
-    pub(crate) profile: Profile,
-    /// The content of the PNG file of its logo.
-    pub(crate) logo: Option<Vec<u8>>,
 }
 
 /// Reads a profile from an export.

@@ -7,8 +7,8 @@ use super::{
     members::{Member, declared_member},
 };
 
-/// For whom a representation is written. Each audience gets at least the members that the audiences
-/// before it get.
+/// For whom a representation is written. Each audience gets the members that the audiences before
+/// it get, and possibly more.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Audience {
     /// All clients, and the log of changes.
@@ -19,8 +19,20 @@ pub(super) enum Audience {
     File,
 }
 
-/// A member that older representations of a resource may lack, because an earlier release wrote
-/// them. Its value was null then.
+impl Audience {
+    /// Whether the audience gets the members with personal data.
+    pub(super) fn sees_personal_data(self) -> bool {
+        self >= Self::Staff
+    }
+
+    /// Whether the audience gets the members that are only in files.
+    pub(super) fn is_file(self) -> bool {
+        self == Self::File
+    }
+}
+
+/// A member that older representations of a resource may lack, because a later release added it.
+/// Its value is null in them.
 #[derive(Debug, Clone, Copy)]
 pub struct AddedMember {
     /// The beginning of the member, by which it is found in JSON: `"price":`.
@@ -70,11 +82,13 @@ pub(super) fn declared_in_resource<R, M: Member>(
 /// `resource!(Category: id, label; version);` implements [`DeclaredResource`] for `Category`, which
 /// is written as `{"id":7,"label":"Dogs","version":1}`.
 ///
-/// Three keywords declare special members after the version:
+/// Three keywords declare special members after the version. In
+/// `resource!(Order: id, status; version, since price, private contact, file holds);`
 ///
-/// * `since`: The member may be absent in older representations.
-/// * `private`: The member is personal data. It is null for audiences that must not see it.
-/// * `file`: The member is only in files.
+/// * `since price` says that older representations may lack the price,
+/// * `private contact` says that the contact is personal data, so it is null for audiences that
+///   must not see it,
+/// * `file holds` says that only files have the member `holds`.
 macro_rules! resource {
     (
         $resource:ident: $($member:ident $(as $name:ident)?),+
@@ -87,19 +101,20 @@ macro_rules! resource {
             )?];
 
             fn write(&self, out: &mut Vec<u8>, audience: $crate::json::resource::Audience) {
-                // Unused by a resource in which all audiences get all members.
+                // Only `private` and `file` depend on the audience, and a resource may have
+                // neither.
                 let _ = audience;
                 let mut object = $crate::json::Object::begin(out);
                 $(object.put($crate::json::members::name!($member $($name)?), &self.$member);)+
                 $(
                     object.put(stringify!($version), &self.$version);
                     $(object.put(stringify!($added), &self.$added);)*
-                    $(if audience < $crate::json::resource::Audience::Staff {
-                        object.null(stringify!($private));
-                    } else {
+                    $(if audience.sees_personal_data() {
                         object.put(stringify!($private), &self.$private);
+                    } else {
+                        object.null(stringify!($private));
                     })?
-                    $(if audience == $crate::json::resource::Audience::File {
+                    $(if audience.is_file() {
                         object.put(stringify!($file), &self.$file);
                     })?
                 )?
@@ -113,7 +128,8 @@ macro_rules! resource {
             ) -> Result<Self, $crate::json::Invalid> {
                 use $crate::json::members::{Member, Members, name};
 
-                // Unused by a resource in which all audiences get all members.
+                // Only `private` and `file` depend on the audience, and a resource may have
+                // neither.
                 let _ = audience;
 
                 let members = Members::parse(object, subject, &[
@@ -131,7 +147,7 @@ macro_rules! resource {
                         $version: members.required::<$crate::json::member_values::Version>(stringify!($version))?.0,
                         $($added: members.patch(stringify!($added))?.into_value(),)*
                         $($private: members.patch(stringify!($private))?.into_value(),)?
-                        $($file: if audience == $crate::json::resource::Audience::File {
+                        $($file: if audience.is_file() {
                             members.required(stringify!($file))?
                         } else {
                             Default::default()

@@ -1,7 +1,5 @@
 //! Categories, webhooks and delivery attempts of the store area as JSON, and resources of any kind.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use petstore_domain::{
     named_enum::MaybeKnown,
     store_area::{Attempt, Category, Order, Resource, SubjectKind, Webhook, Withdrawal},
@@ -19,6 +17,7 @@ use super::{
 
 resource!(Category: id, label; version);
 
+/// Writes a category.
 pub fn write_category(out: &mut Vec<u8>, category: &Category) {
     category.write(out, Audience::All);
 }
@@ -37,12 +36,12 @@ pub(crate) fn read_category(object: &[u8]) -> Result<Category, Invalid> {
     Category::read_representation(object, "The category", Audience::File)
 }
 
-/// Reads the representation of an animal, an order or a category from the log of changes. This
-/// release or an earlier one has written it by [`write_resource`]. Returns `None` for other kinds
-/// of subjects, and for a representation by a later release.
+/// Reads the representation of an animal, an order or a category from the log of changes, as
+/// [`write_resource`] wrote it. Returns `None` for other kinds of subjects, and for a
+/// representation by a later release.
 ///
-/// An order is read without its contact, and a note is not read at all, because the log contains
-/// neither contacts nor the texts of notes.
+/// The log has neither contacts nor the texts of notes. An order is therefore read without its
+/// contact, and a note is not read at all.
 pub(crate) fn read_logged_resource(kind: SubjectKind, representation: &str) -> Option<Resource> {
     let object = representation.as_bytes();
     let resource = match kind {
@@ -54,7 +53,7 @@ pub(crate) fn read_logged_resource(kind: SubjectKind, representation: &str) -> O
         }
         _ => return None,
     };
-    // Only a later release writes what this one cannot read, so the reason is always the same.
+    // The reason of a failure is not needed: only a later release writes what this one cannot read.
     resource.ok()
 }
 
@@ -68,14 +67,15 @@ pub fn write_resource(out: &mut Vec<u8>, resource: &Resource) {
     }
 }
 
-/// Writes a webhook. `secret` is its secret if the webhook was just created, and otherwise `None`:
-/// only the response to the creation contains the secret.
+/// Writes a webhook. `secret` is its secret in the response to the command that made the secret,
+/// and `None` in any other response.
 pub fn write_webhook(out: &mut Vec<u8>, webhook: &Webhook, secret: Option<&str>) {
     let mut object = Object::begin(out);
     object.integer("id", webhook.id.0);
     object.text("url", &webhook.url);
-    object.or_null("types", webhook.types.as_ref(), |object, types| {
-        object.texts("types", types.iter().map(MaybeKnown::as_str));
+    let types = webhook.types.as_ref();
+    object.or_null("types", types, |object, name, types| {
+        object.texts(name, types.iter().map(MaybeKnown::as_str));
     });
     object.put("description", &webhook.description);
     object.put("enabled", &webhook.disabled.is_none());

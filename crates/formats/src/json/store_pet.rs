@@ -42,7 +42,7 @@ impl AddPet {
             .iter()
             .find(|(_, value)| **value == RequestedValue::Clear);
         if let Some((name, _)) = null_field {
-            let short_name = super::beginning(name);
+            let short_name = super::shorten_for_message(name);
             return Err(Invalid::Value(format!(
                 "fields.{short_name} must not be null; leave it out."
             )));
@@ -55,6 +55,14 @@ impl AddPet {
         };
         Ok((pet, self.fields))
     }
+}
+
+/// An animal in an export.
+pub(crate) struct ExportedPet {
+    /// The animal, without its photos, because a file has only their URLs.
+    pub(crate) pet: StorePet,
+    /// The number of photos of the animal.
+    pub(crate) photo_count: u64,
 }
 
 /// The values of fields in a request or in a file. `T` is [`FieldPatch`] or [`FieldValues`].
@@ -197,14 +205,6 @@ pub fn complete_store_pet(pet: &mut String) {
     }
 }
 
-/// An animal in an export.
-pub(crate) struct ExportedPet {
-    /// The animal, without its photos, because a file has only their URLs.
-    pub(crate) pet: StorePet,
-    /// The number of photos of the animal.
-    pub(crate) photo_count: u64,
-}
-
 /// Reads an animal from an export, and checks that its members are consistent.
 pub(crate) fn read_store_pet(object: &[u8]) -> Result<ExportedPet, Invalid> {
     let names = [
@@ -294,13 +294,10 @@ pub fn write_store_pet(out: &mut Vec<u8>, pet: &StorePet) {
         object.put("updatedAt", &pet.updated_at);
     }
     object.put("orderId", &pet.order_id);
-    object.or_null(
-        "withdrawn",
-        pet.withdrawal.as_ref(),
-        |object, withdrawal| {
-            withdrawal.write(object.begin_member("withdrawn"), Audience::All);
-        },
-    );
+    let withdrawal = pet.withdrawal.as_ref();
+    object.or_null("withdrawn", withdrawal, |object, name, withdrawal| {
+        withdrawal.write(object.begin_member(name), Audience::All);
+    });
     object.raw_or_null("fields", Some(pet.fields.as_json()));
     write_photos(object.begin_member("photos"), pet.id, &pet.photos);
     object.put("listed", &pet.is_listed);

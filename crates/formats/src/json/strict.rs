@@ -14,6 +14,21 @@ use super::Invalid;
 /// so the limit keeps its stack small.
 pub(crate) const MAX_DEPTH: usize = 64;
 
+/// The example of a body in messages: a new animal of the contract.
+const PET_EXAMPLE: &str = ", such as {\"name\": \"Frank\", \"categoryId\": 1}";
+
+/// The expected form of a text, for messages.
+struct ExpectedText {
+    /// The name of the text, such as "The body".
+    subject: &'static str,
+    /// The kind of JSON value: "object" or "array".
+    kind: &'static str,
+    /// An example, which follows the kind in a sentence: ", such as {…}". Empty if there is none.
+    example: &'static str,
+}
+
+type Reader<'a> = serde_json::Deserializer<SliceRead<'a>>;
+
 /// Returns the members with these names of a JSON object, unparsed. For `{"id": 7, "age": 3}` and
 /// the names `age` and `sex`, the result is `3` and `None`.
 ///
@@ -32,9 +47,6 @@ pub fn parse_named_members<'a, const N: usize>(
         deserializer.deserialize_map(NamedMembers { names, validator })
     })
 }
-
-/// The example of a body in messages: a new animal of the contract.
-const PET_EXAMPLE: &str = ", such as {\"name\": \"Frank\", \"categoryId\": 1}";
 
 /// Returns all members of a JSON object, unparsed. Rejects duplicate members.
 ///
@@ -67,18 +79,6 @@ pub fn parse_elements(text: &[u8]) -> Result<Vec<&RawValue>, Invalid> {
     })
 }
 
-/// The expected form of a text, for messages.
-struct ExpectedText {
-    /// The name of the text, such as "The body".
-    subject: &'static str,
-    /// The kind of JSON value: "object" or "array".
-    kind: &'static str,
-    /// An example, which follows the kind in a sentence: ", such as {…}". Empty if there is none.
-    example: &'static str,
-}
-
-type Reader<'a> = serde_json::Deserializer<SliceRead<'a>>;
-
 /// Parses a whole text with `read`, and converts an error into a message for the client.
 fn parse<'a, T>(
     text: &'a [u8],
@@ -109,7 +109,7 @@ fn parse<'a, T>(
 }
 
 fn duplicate_message(expected: &ExpectedText, name: &str) -> String {
-    let short_name = super::beginning(name);
+    let short_name = super::shorten_for_message(name);
     format!("{} has the member {short_name:?} twice.", expected.subject)
 }
 
@@ -176,8 +176,8 @@ fn nests_too_deep(text: &[u8]) -> bool {
 /// A visitor that validates a value and discards it.
 #[derive(Clone, Copy)]
 struct Validator<'f> {
-    /// The name of the first duplicate member, for the message. It is in a cell, because an error of
-    /// serde does not give it back as a value.
+    /// The name of the first duplicate member, for the message. It is in a cell, because an error
+    /// of serde does not give it back as a value.
     duplicate_name: &'f Cell<Option<String>>,
 }
 
@@ -273,7 +273,7 @@ impl<'de, const N: usize> Visitor<'de> for NamedMembers<'_, N> {
                 Some(position) => values[position] = Some(members.next_value()?),
                 None => members.next_value_seed(self.validator)?,
             }
-            // Rejects a name that occurs twice, also one that is not wanted.
+            // Rejects any name that occurs twice, whether the name is wanted or not.
             self.validator.add_name(&mut all_names, name)?;
         }
         Ok(values)

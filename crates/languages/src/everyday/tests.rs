@@ -74,7 +74,7 @@ impl Shop {
 
     /// The names of the animals that a text finds.
     fn found(&self, text: &str) -> Vec<&'static str> {
-        let meaning = self.understand(text).phrase.meaning(&self.fields);
+        let meaning = self.understand(text).phrase.interpret(&self.fields);
         let mut names = Vec::new();
         for (number, (name, category, values)) in (1..).zip(ANIMALS) {
             let mut given = BTreeMap::new();

@@ -14,14 +14,15 @@ use super::{Counter, Exposition};
 pub struct BackupMetrics {
     /// Whether the service can make backups of its store.
     pub is_possible: AtomicBool,
-    /// The time between two backups in seconds; 0 if the service makes none.
+    /// The time between two backups in seconds. It is 0 if the service makes none.
     pub interval: AtomicU64,
-    /// The time of the last backup in seconds since 1970; 0 if there is none.
+    /// The time of the last backup in seconds since 1970. It is 0 if there is none.
     last_success: AtomicI64,
     /// The duration of the last backup in milliseconds.
     duration: AtomicU64,
     /// The compressed size of the last backup in bytes.
     bytes: AtomicU64,
+    /// Backups that failed.
     pub failures: Counter,
 }
 
@@ -60,7 +61,8 @@ impl BackupMetrics {
         self.bytes.store(bytes, Relaxed);
     }
 
-    /// Returns the reason to warn the staff of a store with `animal_count` animals, if there is one.
+    /// Returns the reason to warn the staff of a store with `animal_count` animals, if there is
+    /// one.
     pub fn problem(&self, animal_count: u64, now: Timestamp) -> Option<BackupProblem> {
         let last_success = self.last_success.load(Relaxed);
         let interval = self.interval.load(Relaxed);
@@ -74,6 +76,7 @@ impl BackupMetrics {
             return has_failed.then_some(BackupProblem::NoBackup);
         }
 
+        // If the clock was set back since the backup, its age counts as 0.
         let seconds_since_success = now.as_second().saturating_sub(last_success);
         let age = u64::try_from(seconds_since_success).unwrap_or_default();
         if age <= interval.saturating_mul(Self::MAX_INTERVALS) {

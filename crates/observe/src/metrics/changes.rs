@@ -14,7 +14,8 @@ pub struct ChangeMetrics {
     counts: [Counter; ChangeType::ALL.len()],
     /// The number of open reservations, as of the last count.
     open: AtomicU64,
-    /// The end of the reservation that ends first, in milliseconds since 1970; 0 if nothing is reserved.
+    /// The end of the reservation that ends first, in milliseconds since 1970. It is 0 if nothing
+    /// is reserved.
     first_end: AtomicI64,
 }
 

@@ -1,7 +1,5 @@
 //! The text exposition format of Prometheus, version 0.0.4.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::{
     fmt::{Display, Write},
     sync::atomic::Ordering::Relaxed,
@@ -20,11 +18,11 @@ pub enum Kind {
     Histogram,
 }
 
-/// A page of metrics that is being written. Each metric begins once, followed by one sample, or by one
-/// sample for each set of labels.
+/// A page of metrics that is being written. Each metric begins once, followed by one sample, or by
+/// one sample for each set of labels.
 ///
 /// Nothing is escaped, because nothing comes from a client. Names, help texts and labels are
-/// constants of the code, and so are label values, except for the ids of keys and webhooks.
+/// constants of the code. So are label values, except the ids of keys and webhooks.
 #[derive(Debug, Default)]
 pub struct Exposition(String);
 
@@ -37,21 +35,24 @@ impl Exposition {
         self.0
     }
 
+    /// Writes a counter without labels.
     pub fn counter(&mut self, name: &str, help: &str, counter: &Counter) {
         self.begin(Kind::Counter, name, help);
         self.sample(name, &[], counter.get());
     }
 
+    /// Writes a gauge without labels.
     pub fn gauge(&mut self, name: &str, help: &str, gauge: &Gauge) {
         self.number(name, help, gauge.get());
     }
 
-    /// Writes a gauge that has this value and no labels.
+    /// Writes a gauge without labels that has this value.
     pub fn number(&mut self, name: &str, help: &str, value: impl Display) {
         self.begin(Kind::Gauge, name, help);
         self.sample(name, &[], value);
     }
 
+    /// Writes a histogram without labels.
     pub fn histogram(&mut self, name: &str, help: &str, histogram: &Histogram) {
         self.begin(Kind::Histogram, name, help);
         self.histogram_samples(name, &[], histogram);
@@ -93,8 +94,8 @@ impl Exposition {
         histogram: &Histogram,
     ) {
         let bucket_name = format!("{name}_bucket");
-        // Summing the buckets as they are read keeps the count consistent with them, even if values are
-        // recorded between two reads.
+        // Summing the buckets as they are read keeps the count consistent with them, even if values
+        // are recorded between two reads.
         let mut count = 0;
         for (index, bucket) in histogram.buckets.iter().enumerate() {
             count += bucket.load(Relaxed);

@@ -4,8 +4,6 @@
 //! for a few additions, and for no lookup by name. Memory use does not grow, whether or not
 //! anything scrapes the metrics.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 mod backups;
 mod changes;
 mod exposition;
@@ -38,14 +36,17 @@ pub use self::{
 pub struct Counter(AtomicU64);
 
 impl Counter {
+    /// Counts one event.
     pub fn count(&self) {
         self.add(1);
     }
 
+    /// Counts this many events.
     pub fn add(&self, count: usize) {
         self.0.fetch_add(count as u64, Relaxed);
     }
 
+    /// Returns the number of events so far.
     pub fn get(&self) -> u64 {
         self.0.load(Relaxed)
     }
@@ -62,6 +63,7 @@ impl Gauge {
         GaugeGuard(self)
     }
 
+    /// Returns the present value.
     pub fn get(&self) -> u64 {
         self.0.load(Relaxed)
     }
@@ -88,7 +90,8 @@ pub struct Histogram {
     buckets: Box<[AtomicU64]>,
     /// The sum of all recorded values.
     sum: AtomicU64,
-    /// The number of recorded units in one exposed unit, such as 1e9 for nanoseconds exposed as seconds.
+    /// The number of recorded units in one exposed unit, such as 1e9 for nanoseconds exposed as
+    /// seconds.
     scale: f64,
 }
 
@@ -142,10 +145,12 @@ impl Histogram {
         }
     }
 
+    /// Records a duration.
     pub fn observe(&self, duration: Duration) {
         self.observe_number(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
     }
 
+    /// Records a size.
     pub fn observe_size(&self, size: usize) {
         self.observe_number(size as u64);
     }
@@ -166,6 +171,7 @@ impl Histogram {
 /// The metrics of the connections to a listener.
 #[derive(Debug, Default)]
 pub struct Connections {
+    /// Connections that are open now.
     pub open: Gauge,
     /// Connections that were accepted and served, whether or not they are still open.
     pub accepted: Counter,

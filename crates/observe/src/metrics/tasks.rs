@@ -25,7 +25,7 @@ struct RegisteredTask {
 
 impl TaskMetrics {
     /// Registers the task `name`, and returns the metrics of its runs.
-    pub fn add(&self, name: &'static str) -> Arc<TaskRuns> {
+    pub fn register(&self, name: &'static str) -> Arc<TaskRuns> {
         let runs = Arc::<TaskRuns>::default();
         self.tasks.lock().push(RegisteredTask {
             name,
@@ -62,7 +62,7 @@ impl TaskMetrics {
 /// The outcomes of one background task.
 #[derive(Debug, Default)]
 pub struct TaskRuns {
-    /// The time of the last success in seconds since 1970; 0 if no run succeeded yet.
+    /// The time of the last success in seconds since 1970. It is 0 if no run has succeeded yet.
     last_success: AtomicI64,
     failures: Counter,
 }

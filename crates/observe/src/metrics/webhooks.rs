@@ -10,33 +10,30 @@ use super::{Counter, Exposition, Kind};
 /// The state of a webhook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WebhookState {
+    /// Whether messages are delivered to the webhook.
     pub is_enabled: bool,
+    /// Whether the last attempt failed.
     pub is_failing: bool,
     /// How many changes the webhook is behind the journal.
     pub lag: i64,
-    /// The number of its messages that failed, or that wait behind a failed message; `None` if this
-    /// process does not serve the webhook.
+    /// The number of its messages that failed, or that wait behind a failed message. Only the
+    /// process that serves the webhook knows this number.
     pub waiting: Option<usize>,
 }
 
+/// The outcome of an attempt whose message was delivered.
+const DELIVERED: &str = "delivered";
+
 /// The values of the label `outcome`: success, or the class of the error.
 const OUTCOMES: [&str; 9] = [
-    "delivered",
-    "status",
-    "redirect",
-    "timeout",
-    "connect",
-    "tls",
-    "dns",
-    "address",
-    "protocol",
+    DELIVERED, "status", "redirect", "timeout", "connect", "tls", "dns", "address", "protocol",
 ];
 
 /// A gauge that shows one aspect of the state of each webhook.
 struct StateGauge {
     name: &'static str,
     help: &'static str,
-    /// Returns the value for a webhook; `None` if this process does not know it.
+    /// Returns the value for a webhook, if this process knows it.
     value: fn(&WebhookState) -> Option<i64>,
 }
 
@@ -81,9 +78,9 @@ pub struct WebhookMetrics {
 }
 
 impl WebhookMetrics {
-    /// Counts an attempt by the class of its error; `None` means that the message was delivered.
-    pub fn count(&self, error: Option<&str>) {
-        let outcome = error.unwrap_or("delivered");
+    /// Counts an attempt by the class of its error. Without an error, the message was delivered.
+    pub fn count(&self, error_class: Option<&str>) {
+        let outcome = error_class.unwrap_or(DELIVERED);
         if let Some(index) = OUTCOMES.iter().position(|&label| label == outcome) {
             self.attempts[index].count();
         }

@@ -1,4 +1,5 @@
-//! Exports spans to an OpenTelemetry collector over HTTP.
+//! Exports spans to an OpenTelemetry collector over HTTP. [`Endpoint`] and [`parse_headers`] parse
+//! the settings, and [`Exporter`] sends the spans.
 //!
 //! The configured header fields usually have a secret, so no message quotes them.
 
@@ -33,8 +34,17 @@ const EXPORT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How long flushing the remaining spans may take at shutdown.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The URL to which spans are posted: the address of a collector, such as `http://127.0.0.1:4318`, with
-/// `/v1/traces` appended.
+/// The header fields that the exporter sets itself, and that the operator therefore cannot set.
+const RESERVED_HEADERS: [HeaderName; 5] = [
+    header::CONNECTION,
+    header::CONTENT_LENGTH,
+    header::CONTENT_TYPE,
+    header::HOST,
+    header::TRANSFER_ENCODING,
+];
+
+/// The URL to which spans are posted: the address of a collector, such as `http://127.0.0.1:4318`,
+/// with `/v1/traces` appended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint(Url);
 
@@ -91,7 +101,8 @@ pub enum SpansDropped {
     Unsent(usize),
 }
 
-/// The sending side of tracing: collects queued spans into batches, and sends the batches to the collector.
+/// The sending side of tracing: collects queued spans into batches, and sends the batches to the
+/// collector.
 pub struct Exporter {
     endpoint: Url,
     headers: HeaderMap,
@@ -135,13 +146,20 @@ impl Exporter {
     /// Cancel-safe: the spans that have arrived stay in the batch.
     pub async fn collect_batch(&mut self) {
         let Self { queue, batch, .. } = self;
-        if batch.is_empty() && queue.recv_many(batch, MAX_BATCH).await == 0 {
-            pending::<()>().await;
+        if batch.is_empty() {
+            let received_count = queue.recv_many(batch, MAX_BATCH).await;
+            if received_count == 0 {
+                // The queue is closed, and has no more spans.
+                pending::<()>().await;
+            }
         }
         let fill = async {
-            while batch.len() < MAX_BATCH
-                && queue.recv_many(batch, MAX_BATCH - batch.len()).await > 0
-            {}
+            while batch.len() < MAX_BATCH {
+                let received_count = queue.recv_many(batch, MAX_BATCH - batch.len()).await;
+                if received_count == 0 {
+                    break;
+                }
+            }
         };
         // A timeout only ends the wait: the spans that have arrived are in the batch.
         let _ = time::timeout(BATCH_DELAY, fill).await;
@@ -175,21 +193,26 @@ impl Exporter {
         Err(SpansDropped::Unsent(unsent_count))
     }
 
-    /// Sends batches until the queue is empty. Returns the first failure, but still sends the batches
-    /// after it.
+    /// Sends batches until the queue is empty. Returns the first failure, but still sends the
+    /// batches after it.
     async fn send_all(&mut self) -> Result<(), SpansDropped> {
-        // `and` keeps the first failure.
         let mut result = Ok(());
-        while !self.batch.is_empty() || self.queue.recv_many(&mut self.batch, MAX_BATCH).await > 0 {
+        loop {
+            if self.batch.is_empty() {
+                let received_count = self.queue.recv_many(&mut self.batch, MAX_BATCH).await;
+                if received_count == 0 {
+                    return result;
+                }
+            }
+            // `and` keeps the first failure.
             result = result.and(self.send().await);
         }
-        result
     }
 
-    /// Posts the batch to the collector. Each batch gets a new connection, which costs little: there is
-    /// at most one batch per second unless batches are full.
+    /// Posts the batch to the collector. Each batch gets a new connection, which costs little:
+    /// there is at most one batch per second unless batches are full.
     async fn post(&self) -> Result<(), Box<dyn Error + Send + Sync>> {
-        let body = otlp::export_request(&self.batch, self.deployment).to_string();
+        let body = otlp::render_export_request(&self.batch, self.deployment).to_string();
         let mut request = Request::builder()
             .method(Method::POST)
             .header(header::CONTENT_TYPE, "application/json");
@@ -220,15 +243,6 @@ fn tls_connector() -> Result<TlsConnector, SetupError> {
     Ok(tls::connector(CertificateCheck::ChainAndName(roots))?)
 }
 
-/// The header fields that the exporter sets itself, and that the operator therefore cannot set.
-const RESERVED_HEADERS: [HeaderName; 5] = [
-    header::CONNECTION,
-    header::CONTENT_LENGTH,
-    header::CONTENT_TYPE,
-    header::HOST,
-    header::TRANSFER_ENCODING,
-];
-
 /// Parses the value of `OTEL_EXPORTER_OTLP_HEADERS`, such as `api-key=secret,tenant=7`. Returns the
 /// header fields, and a warning for each item that is ignored because it is invalid.
 ///
@@ -254,7 +268,8 @@ pub fn parse_headers(text: &str) -> (HeaderMap, Vec<String>) {
     (headers, warnings)
 }
 
-/// Parses an item such as `api-key=secret`. Returns `None` if it is invalid, or names a reserved field.
+/// Parses an item such as `api-key=secret`. Returns `None` if it is invalid, or names a reserved
+/// field.
 fn parse_header(pair: &str) -> Option<(HeaderName, HeaderValue)> {
     let (name, value) = pair.split_once('=')?;
     let name: HeaderName = name.trim().parse().ok()?;

@@ -3,8 +3,6 @@
 //! A request only puts a span into a bounded queue, and a task sends the spans. No request waits:
 //! if the task cannot keep up, or the collector is unreachable, spans are dropped and counted.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 mod collector;
 mod otlp;
 mod sampler;
@@ -28,8 +26,8 @@ use super::metrics::Exposition;
 /// The maximum number of spans that wait to be sent, which bounds the memory.
 const QUEUE_LENGTH: usize = 4096;
 
-/// The recording side of tracing: decides which traces are sampled, generates ids, and queues finished
-/// spans.
+/// The recording side of tracing: decides which traces are sampled, generates ids, and queues
+/// finished spans.
 pub struct Spans {
     queue: mpsc::Sender<Span>,
     random: Mutex<StdRng>,
@@ -37,18 +35,24 @@ pub struct Spans {
     counts: Arc<SpanCounts>,
 }
 
-/// Returns the two sides of tracing: the recorder of spans, and the exporter that sends them to the
-/// collector at `endpoint` with these `headers`. `sampler` selects the traces.
-pub fn start(
+/// Creates the two ends of the queue of spans: the recorder that queues them, and the exporter that
+/// sends them to the collector at `endpoint` with these `headers`. `sampler` selects the traces.
+pub fn channel(
     endpoint: Endpoint,
     headers: HeaderMap,
     sampler: Sampler,
     deployment: Deployment,
     random: &mut impl Rng,
 ) -> Result<(Spans, Exporter), collector::SetupError> {
-    let (queue, spans) = mpsc::channel(QUEUE_LENGTH);
+    let (queue, queued_spans) = mpsc::channel(QUEUE_LENGTH);
     let counts = Arc::new(SpanCounts::default());
-    let exporter = Exporter::new(endpoint, headers, deployment, spans, Arc::clone(&counts))?;
+    let exporter = Exporter::new(
+        endpoint,
+        headers,
+        deployment,
+        queued_spans,
+        Arc::clone(&counts),
+    )?;
     Ok((
         Spans {
             queue,
@@ -68,15 +72,17 @@ impl Spans {
         }
     }
 
-    /// Whether the span of a request in this trace is sent: see [`Sampler::samples`].
+    /// Whether the span of a request in this trace is sent. See [`Sampler::samples`].
     pub fn samples(&self, parent: Option<bool>, trace_id: &str) -> bool {
         self.sampler.samples(parent, trace_id)
     }
 
+    /// Draws the id of a new trace.
     pub fn new_trace_id(&self) -> String {
         self.random_hex(16)
     }
 
+    /// Draws the id of a new span.
     pub fn new_span_id(&self) -> String {
         self.random_hex(8)
     }

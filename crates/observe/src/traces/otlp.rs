@@ -1,8 +1,6 @@
 //! Spans, and their JSON form in OTLP (OTLP specification, "JSON Protobuf Encoding"), with the
 //! attributes of the semantic conventions for HTTP.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use petstore_domain::{Actor, Deployment, KeyId, store_area::WebhookId};
 use serde_json::{Value, json};
 
@@ -24,29 +22,36 @@ pub struct Span {
     pub started: u64,
     /// The end in nanoseconds since 1970-01-01T00:00:00Z.
     pub ended: u64,
+    /// The work that the span measures.
     pub work: Work,
-    /// The id of the request, as in the log and in the response. A delivery has the id of the request
-    /// that made the change, if there was one.
+    /// The id of the request, as in the log and in the response. A delivery has the id of the
+    /// request that made the change, if there was one.
     pub request_id: Option<String>,
 }
 
 /// The work that a span measures.
 #[derive(Debug, Clone)]
 pub enum Work {
+    /// The handling of a request.
     Request {
         /// The method, or [`OTHER_METHOD`].
         method: &'static str,
         /// The path template, such as `/v1/pets/{petId}`, if the request matched an operation.
         route: Option<&'static str>,
+        /// The status code of the response.
         status: u16,
         /// The client that sent the request.
         client: Option<Actor>,
     },
     /// An attempt to deliver a message to a webhook.
     Delivery {
+        /// The webhook that the message is for.
         webhook: WebhookId,
+        /// The `webhook-id` of the message.
         message_id: String,
+        /// The status code of the response, if there was one.
         status: Option<u16>,
+        /// The class of the error, if the attempt failed.
         error: Option<String>,
     },
 }
@@ -80,12 +85,12 @@ struct SpanParts {
     kind: u8,
     name: String,
     attributes: Vec<Value>,
-    /// The value of `error.type`; `None` if the work succeeded.
+    /// The value of `error.type`, if the work failed.
     error_type: Option<String>,
 }
 
-/// Returns an `ExportTraceServiceRequest` with these spans.
-pub(super) fn export_request(spans: &[Span], deployment: Deployment) -> Value {
+/// Returns the OTLP message that sends these spans to a collector (`ExportTraceServiceRequest`).
+pub(super) fn render_export_request(spans: &[Span], deployment: Deployment) -> Value {
     let version = env!("CARGO_PKG_VERSION");
     json!({
         "resourceSpans": [{
@@ -98,27 +103,27 @@ pub(super) fn export_request(spans: &[Span], deployment: Deployment) -> Value {
             },
             "scopeSpans": [{
                 "scope": { "name": "petstore", "version": version },
-                "spans": spans.iter().map(span_json).collect::<Vec<_>>(),
+                "spans": spans.iter().map(render_span).collect::<Vec<_>>(),
             }],
         }],
     })
 }
 
 /// Returns a span in the JSON form of OTLP.
-fn span_json(span: &Span) -> Value {
+fn render_span(span: &Span) -> Value {
     let parts = match &span.work {
         Work::Request {
             method,
             route,
             status,
             client,
-        } => request_parts(method, *route, *status, *client),
+        } => describe_request(method, *route, *status, *client),
         Work::Delivery {
             webhook,
             message_id,
             status,
             error,
-        } => delivery_parts(*webhook, message_id, *status, error.as_deref()),
+        } => describe_delivery(*webhook, message_id, *status, error.as_deref()),
     };
     let mut attributes = parts.attributes;
     if let Some(id) = &span.request_id {
@@ -127,16 +132,16 @@ fn span_json(span: &Span) -> Value {
     if let Some(error_type) = &parts.error_type {
         attributes.push(text_attribute("error.type", error_type));
     }
-    let remote_flag = if span.parent_id.is_some() {
-        REMOTE_PARENT
-    } else {
-        0
-    };
+    let mut flags = FLAGS;
+    if span.parent_id.is_some() {
+        flags |= REMOTE_PARENT;
+    }
     json!({
         "traceId": span.trace_id,
         "spanId": span.span_id,
+        // A span without a parent has an empty id here.
         "parentSpanId": span.parent_id.as_deref().unwrap_or_default(),
-        "flags": FLAGS | remote_flag,
+        "flags": flags,
         "name": parts.name,
         "kind": parts.kind,
         "startTimeUnixNano": span.started.to_string(),
@@ -147,7 +152,7 @@ fn span_json(span: &Span) -> Value {
 }
 
 /// Returns the parts of the span of a request.
-fn request_parts(
+fn describe_request(
     method: &str,
     route: Option<&str>,
     status: u16,
@@ -188,7 +193,7 @@ fn request_parts(
 }
 
 /// Returns the parts of the span of an attempt to deliver a message.
-fn delivery_parts(
+fn describe_delivery(
     webhook: WebhookId,
     message_id: &str,
     status: Option<u16>,

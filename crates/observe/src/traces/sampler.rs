@@ -5,6 +5,12 @@
 /// "Random Trace ID Flag").
 const RANDOM_BITS: u32 = 56;
 
+/// The threshold that all random bits reach.
+const ALL_TRACES: u64 = 0;
+
+/// The threshold that no random bits reach.
+const NO_TRACES: u64 = 1 << RANDOM_BITS;
+
 /// The warning about an `OTEL_TRACES_SAMPLER_ARG` that is not a ratio.
 const INVALID_RATIO: &str = "OTEL_TRACES_SAMPLER_ARG must be a number from 0 to 1; it is ignored, \
                              so all traces are sampled";
@@ -23,7 +29,7 @@ impl Default for Sampler {
     fn default() -> Self {
         Self {
             follows_parent: true,
-            threshold: 0,
+            threshold: ALL_TRACES,
         }
     }
 }
@@ -44,13 +50,15 @@ impl Sampler {
             None => (false, name.as_str()),
         };
         let threshold = match root_sampler {
-            "always_on" => 0,
-            // Greater than any random bits.
-            "always_off" => 1 << RANDOM_BITS,
-            "traceidratio" => threshold_for_ratio(argument).unwrap_or_else(|| {
-                warnings.push(INVALID_RATIO.to_owned());
-                0
-            }),
+            "always_on" => ALL_TRACES,
+            "always_off" => NO_TRACES,
+            "traceidratio" => {
+                let threshold = threshold_for_ratio(argument);
+                if threshold.is_none() {
+                    warnings.push(INVALID_RATIO.to_owned());
+                }
+                threshold.unwrap_or(ALL_TRACES)
+            }
             _ => {
                 warnings.push(unknown_sampler(&name));
                 return (Self::default(), warnings);
@@ -63,9 +71,10 @@ impl Sampler {
         (sampler, warnings)
     }
 
-    /// Whether the span of a request in this trace is sent. `parent` is the client's sampling
-    /// decision, if it sent one: whether the trace is sampled. A trace whose id is not hexadecimal
-    /// is not sampled.
+    /// Whether the span of a request in this trace is sent.
+    ///
+    /// `parent` is the client's sampling decision, if it sent one: `true` if the trace is sampled.
+    /// Where the id of the trace decides, a trace whose id is not hexadecimal is not sampled.
     pub fn samples(&self, parent: Option<bool>, trace_id: &str) -> bool {
         if self.follows_parent
             && let Some(is_sampled) = parent
@@ -74,10 +83,11 @@ impl Sampler {
         }
         // Each hexadecimal digit has four bits.
         let random_start = trace_id.len().saturating_sub(RANDOM_BITS as usize / 4);
-        let random_bits = trace_id
-            .get(random_start..)
-            .and_then(|hex| u64::from_str_radix(hex, 16).ok());
-        random_bits.is_some_and(|bits| bits >= self.threshold)
+        let random_digits = trace_id.get(random_start..).unwrap_or_default();
+        match u64::from_str_radix(random_digits, 16) {
+            Ok(random_bits) => random_bits >= self.threshold,
+            Err(_not_hexadecimal) => false,
+        }
     }
 }
 
@@ -90,8 +100,8 @@ fn unknown_sampler(name: &str) -> String {
     )
 }
 
-/// Returns the threshold that samples this ratio of all traces, such as `0.25`. An empty text means all
-/// traces. Returns `None` if the ratio is not a number from 0 to 1.
+/// Returns the threshold that samples this ratio of all traces, such as `0.25`. An empty text means
+/// all traces. Returns `None` if the ratio is not a number from 0 to 1.
 #[expect(
     clippy::cast_precision_loss,
     clippy::cast_possible_truncation,

@@ -4,7 +4,7 @@ use hyper::HeaderMap;
 use petstore_domain::Deployment;
 use petstore_observe::{
     metrics::Exposition,
-    traces::{Sampler, Span, Work, start},
+    traces::{Sampler, Span, Work, channel},
 };
 use rand::{SeedableRng, rngs::StdRng};
 
@@ -14,7 +14,7 @@ fn spans_beyond_the_queue_are_dropped_and_counted() {
     let endpoint = "http://127.0.0.1:4318".parse().unwrap();
     let (headers, sampler) = (HeaderMap::new(), Sampler::default());
     let deployment = Deployment::Production;
-    let (spans, _exporter) = start(endpoint, headers, sampler, deployment, &mut random).unwrap();
+    let (spans, _exporter) = channel(endpoint, headers, sampler, deployment, &mut random).unwrap();
     let dropped = || {
         let mut page = Exposition::default();
         spans.expose(&mut page);

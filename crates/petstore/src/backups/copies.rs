@@ -22,16 +22,16 @@ struct ListedCopy {
     id: String,
 }
 
-/// The copies that have made backups in a storage, in the order of their first backups. The last one is
-/// the current copy.
+/// The copies that have made backups in a storage, in the order of their first backups. The last
+/// one is the current copy.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Copies {
     list: Vec<ListedCopy>,
 }
 
 impl Copies {
-    /// Parses the content of the file, which has a line such as `2026-11-26T04:00:00Z 0f1e` for each
-    /// copy. Ignores invalid lines.
+    /// Parses the content of the file, which has a line such as `2026-11-26T04:00:00Z 0f1e` for
+    /// each copy. Ignores invalid lines.
     pub(super) fn parse(text: &str) -> Self {
         Self {
             list: text.lines().filter_map(ListedCopy::parse).collect(),
@@ -63,8 +63,9 @@ impl Copies {
         self.list.last().is_some_and(|copy| copy.id == id)
     }
 
-    /// Adds a copy, which becomes the current one. Its backups begin in the second of `now`, because the
-    /// names of backups have whole seconds.
+    /// Adds a copy, which becomes the current one. Drops the oldest copies beyond the maximum. The
+    /// backups of the copy begin in the second of `now`, because the names of backups have whole
+    /// seconds.
     pub fn add(&mut self, id: &str, now: Timestamp) {
         // The second of a valid time is always valid.
         let since = Timestamp::from_second(now.as_second()).unwrap_or(now);
@@ -82,8 +83,8 @@ impl Copies {
         self.list.last().map(|copy| copy.since)
     }
 
-    /// Returns the number, from 1, of the copy that made the backup with this time; 0 if the backup is
-    /// older than all copies.
+    /// Returns the number, from 1, of the copy that made the backup with this time. Returns 0 if
+    /// the backup is older than all copies.
     pub(super) fn copy_number_at(&self, backup: Timestamp) -> usize {
         self.list.iter().filter(|copy| copy.since <= backup).count()
     }

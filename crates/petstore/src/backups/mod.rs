@@ -1,9 +1,9 @@
 //! The backups that the service makes of its SQLite database.
 //!
 //! A backup is a gzip file in a storage, which is a folder or a bucket. The file gets its name only
-//! when it is complete. A list with the same time in its name says which photos the backup needs. The
-//! list is written before the backup and deleted after it, so an interruption never leaves a backup
-//! without its list.
+//! when it is complete. A list with the same time in its name says which photos the backup needs.
+//! The list is written before the backup and deleted after it, so an interruption never leaves a
+//! backup without its list.
 //!
 //! Two identifiers protect a storage that several services could use. The mark identifies the
 //! database, and stays the same when it is restored. The copy id changes with each restore, because
@@ -35,20 +35,20 @@ use tokio::{sync::oneshot, time};
 use tracing::info;
 
 use self::{
-    copies::COPIES_FILE, names::photo_list_name, photo_list::photos_known_to_be_stored,
+    copies::COPIES_FILE, names::photo_list_name, photo_list::read_known_photos,
     temporary_database::TemporaryDatabase,
 };
 pub use self::{
     copies::Copies,
     names::{StoredFiles, backup_name, backup_time},
     photo_list::PhotoList,
-    retention::kept_backups,
+    retention::select_kept_backups,
     storage::BackupStorage,
-    unpacking::{unpack, unpack_file},
+    unpacking::{unpack_file, unpack_from_storage},
 };
 
-/// The maker of the backups of one database. It makes only one backup at a time, on a thread of its
-/// own, because all of the work blocks.
+/// The maker of the backups of one database. It makes one backup at a time. Each is made on a
+/// thread of its own, because all of the work blocks.
 pub struct Backups {
     /// Opens the storage. Called on the thread that uses the storage.
     pub open_storage: Box<dyn Fn() -> io::Result<BackupStorage> + Send + Sync>,
@@ -72,13 +72,13 @@ pub struct Backups {
     pub state: Mutex<State>,
 }
 
-/// The facts that one run leaves for the next. A run is one use of the storage, for a backup or
-/// only to lock the storage.
+/// The facts that one run leaves for the next. A run is one use of the storage: it makes a backup,
+/// or only locks the storage when the service starts.
 #[derive(Default)]
 pub struct State {
     /// The lock file of the storage. It stays locked while it is open.
     lock: Option<File>,
-    /// The backups in the storage after the last run. Any other backup there was made by another service.
+    /// The backups in the storage after the last run. Another service made any further backup.
     known_backups: Option<BTreeSet<Timestamp>>,
     /// Whether an earlier run has claimed the storage for this copy of the database.
     has_claimed: bool,
@@ -113,9 +113,9 @@ struct BackupPhotos {
 }
 
 impl Backups {
-    /// Locks the storage, and claims it for this copy of the database. The service calls this when it
-    /// starts, to detect a conflict early. If another service uses the storage, the kind of the error
-    /// is [`ErrorKind::ResourceBusy`].
+    /// Locks the storage, and claims it for this copy of the database. The service calls this when
+    /// it starts, to detect a conflict early. If another service uses the storage, the kind of the
+    /// error is [`ErrorKind::ResourceBusy`].
     pub async fn lock(self: &Arc<Self>) -> io::Result<()> {
         self.run_on_thread(|backups, state, storage| {
             backups.lock_storage(state, storage)?;
@@ -127,11 +127,11 @@ impl Backups {
 
     /// Makes a backup, unless the newest backup of this copy is younger than `min_age`.
     ///
-    /// After a backup, deletes the old backups, but only if there is a `confirmed_now`: a wrong clock
-    /// must not make all backups look old.
+    /// After a backup, deletes the old backups, but only if there is a `confirmed_now`: a wrong
+    /// clock must not make all backups look old.
     ///
-    /// If the storage does not respond within the time limit, the thread of the backup is left running,
-    /// and further backups fail until it ends.
+    /// If the storage does not respond within the time limit, the thread of the backup is left
+    /// running, and further backups fail until it ends.
     pub async fn make(
         self: &Arc<Self>,
         confirmed_now: Option<Timestamp>,
@@ -140,21 +140,21 @@ impl Backups {
         let work = self.run_on_thread(move |backups, state, storage| {
             backups.make_blocking(state, storage, confirmed_now, min_age)
         });
-        let result = time::timeout(self.time_limit, work)
-            .await
-            .unwrap_or_else(|_| {
+        let result = match time::timeout(self.time_limit, work).await {
+            Ok(result) => result,
+            Err(_elapsed) => {
                 let message = format!("it took longer than {:?}", self.time_limit);
                 Err(io::Error::other(message))
-            });
-
+            }
+        };
         if result.is_err() {
             self.metrics.failures.count();
         }
         result
     }
 
-    /// Does the blocking work of [`Backups::make`], on the thread of the backup. Also fails after a
-    /// backup without all of the photos, so that the operator notices.
+    /// Does the blocking work of [`Backups::make`], on the thread of the backup. If files of photos
+    /// are missing, makes the backup, but fails, so that the operator notices.
     fn make_blocking(
         &self,
         state: &mut State,
@@ -171,8 +171,7 @@ impl Backups {
 
         let backup = self.write_backup(state, storage, &files)?;
         if let Some(now) = confirmed_now {
-            // Another copy may have taken the storage over while this backup was written. Then this
-            // fails, and nothing is deleted.
+            // Fails if another copy has taken over the storage meanwhile, and deletes nothing then.
             self.claim_storage(state, storage)?;
             retention::delete_old(storage, now, self.retention, &copies)?;
         }
@@ -187,8 +186,8 @@ impl Backups {
         Ok(BackupOutcome::Made)
     }
 
-    /// Calls `work` with the opened storage on a new thread, and waits for its result. The thread keeps
-    /// running even if the caller stops waiting.
+    /// Calls `work` with the opened storage on a new thread, and waits for its result. The thread
+    /// keeps running even if the caller stops waiting.
     async fn run_on_thread<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self, &mut State, &BackupStorage) -> io::Result<T> + Send + 'static,
@@ -202,7 +201,7 @@ impl Backups {
                 // This reference must not keep the lock file open after the caller has the result
                 // and drops its own reference.
                 drop(backups);
-                sender.send(result)
+                let _ = sender.send(result);
             })?;
 
         match receiver.await {
@@ -211,8 +210,8 @@ impl Backups {
         }
     }
 
-    /// Opens the storage, and calls `work` with it. Fails if the thread of an earlier run still uses
-    /// the storage.
+    /// Opens the storage, and calls `work` with it. Fails if the thread of an earlier run still
+    /// uses the storage.
     fn with_storage<T>(
         &self,
         work: impl FnOnce(&Self, &mut State, &BackupStorage) -> io::Result<T>,
@@ -232,15 +231,15 @@ impl Backups {
         if let Err(error) = &result
             && error.kind() == ErrorKind::NotFound
         {
-            // The folder was removed. Without the old lock, the next run creates and locks it again.
+            // The folder was removed. The next run creates it, and locks it again.
             state.lock = None;
         }
         result
     }
 
-    /// Locks the storage, unless an earlier run has locked it. Fails if the photos of the backups would
-    /// be in the same place as the photos of the service, because the deletion of old backups would
-    /// then delete photos that the service needs.
+    /// Locks the storage, unless an earlier run has locked it. Fails if the photos of the backups
+    /// would be in the same place as the photos of the service, because the deletion of old backups
+    /// would then delete photos that the service needs.
     fn lock_storage(&self, state: &mut State, storage: &BackupStorage) -> io::Result<()> {
         if let Some(service_photos) = self.photos.storage()
             && service_photos.is_same_as(&storage.photos)
@@ -276,15 +275,19 @@ impl Backups {
         Ok(copies)
     }
 
-    /// Whether a newer copy has replaced this one, which is not the last one in the list `copies`.
+    /// Whether a newer copy has replaced this copy, which is not the current one of `copies`.
     fn is_replaced(&self, state: &State, copies: &Copies) -> bool {
-        // The newer copy is listed after this one, or this one has been dropped from the list since
-        // it claimed the storage. An empty list has no newer copy: the operator has deleted it.
-        copies.has(&self.copy_id) || (state.has_claimed && !copies.is_empty())
+        // The storage is new, or the operator has deleted the list.
+        if copies.is_empty() {
+            return false;
+        }
+        // A listed copy that is not the last one was followed by a newer one. A copy that claimed
+        // the storage and is no longer listed was dropped, because many newer ones followed.
+        copies.has(&self.copy_id) || state.has_claimed
     }
 
-    /// Lists the files of the storage, and remembers its backups for the next run. Fails if another
-    /// service has made a backup there since the last run.
+    /// Lists the files of the storage. Remembers its backups for the next run, and the newest one
+    /// for the metrics. Fails if another service has made a backup there since the last run.
     fn list_and_check_files(
         &self,
         state: &mut State,
@@ -317,13 +320,13 @@ impl Backups {
         files: &StoredFiles,
     ) -> io::Result<WrittenBackup> {
         let start = self.clock.instant();
-        let Some(time) = files.free_time(self.clock.now()) else {
+        let Some(time) = files.find_free_time(self.clock.now()) else {
             return Err(io::Error::other("the clock has reached its end"));
         };
         let name = backup_name(time);
 
-        let copy = TemporaryDatabase::new(storage.temporary_path(".db"));
-        let content = copy.copy_from(&self.database)?;
+        let path = storage.temporary_path(".db");
+        let (copy, content) = TemporaryDatabase::copy_of(&self.database, path)?;
         let photos = self.copy_photos(storage, files, content.photos)?;
         let list = PhotoList {
             animal_count: content.animals,
@@ -331,8 +334,8 @@ impl Backups {
         };
         storage.write(&photo_list_name(time), |file| list.write_to(file))?;
 
-        // Even a write that fails can leave the file in the storage. The next run must not mistake it
-        // for a backup of another service.
+        // Even a write that fails can leave the file in the storage. The next run must not mistake
+        // it for a backup of another service.
         state.known_backups.get_or_insert_default().insert(time);
         let bytes = storage.write(&name, |file| copy.compress_to(file))?;
 
@@ -361,8 +364,7 @@ impl Backups {
         if source.as_folder().is_none() {
             return Ok(BackupPhotos::default());
         }
-
-        let known_photos = photos_known_to_be_stored(storage, files)?;
+        let known_photos = read_known_photos(storage, files)?;
         let mut unknown_photos = needed_photos.clone();
         unknown_photos.retain(|id| !known_photos.contains(id));
         let copying = storage.photos.copy_all_from(source, &unknown_photos);
@@ -377,8 +379,8 @@ impl Backups {
     }
 }
 
-/// Returns how long it takes until the newest backup of the current copy reaches `min_age`. Returns
-/// `None` if a backup is due now, also because the current copy has no backup yet.
+/// Returns how long it takes until the newest backup of the current copy is as old as `min_age`.
+/// Returns `None` if a backup is due now. This is also so if the current copy has no backup yet.
 fn time_until_due(
     files: &StoredFiles,
     copies: &Copies,
@@ -391,8 +393,8 @@ fn time_until_due(
     if newest_backup < current_since {
         return None;
     }
-    // Never negative, because the newest backup is not after `now`.
+    // This is never negative, because the newest backup is not after `now`.
     let age = Duration::try_from(now.duration_since(newest_backup)).ok()?;
-    // At exactly this age, a backup is due.
-    min_age.checked_sub(age).filter(|wait| !wait.is_zero())
+    let wait = min_age.saturating_sub(age);
+    if wait.is_zero() { None } else { Some(wait) }
 }

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{Timestamp, civil::DateTime, tz::TimeZone};
 
-/// The beginning of every name, with the time in UTC. A file with any other name does not belong to the
-/// service.
+/// The beginning of every name, with the time in UTC. A file with any other name does not belong to
+/// the service.
 const TIME_FORMAT: &str = "petstore-%Y%m%dT%H%M%SZ";
 /// The suffix of the name of a backup.
 const BACKUP_SUFFIX: &str = ".db.gz";
@@ -39,9 +39,10 @@ impl StoredFiles {
         Some(time)
     }
 
-    /// Returns the first second from `now` on that no file in the storage has in its name. Returns
-    /// `None` if the last second that a [`Timestamp`] can hold is taken.
-    pub fn free_time(&self, now: Timestamp) -> Option<Timestamp> {
+    /// Finds a time for the name of a new backup: the first second from `now` on that no file in
+    /// the storage has in its name. Returns `None` if all seconds until the last [`Timestamp`] are
+    /// taken.
+    pub fn find_free_time(&self, now: Timestamp) -> Option<Timestamp> {
         let mut second = now.as_second();
         loop {
             let time = Timestamp::from_second(second).ok()?;
@@ -64,13 +65,13 @@ pub(super) fn photo_list_name(time: Timestamp) -> String {
     time.strftime(TIME_FORMAT).to_string() + PHOTO_LIST_SUFFIX
 }
 
-/// Returns the time of the backup with this name; `None` if this is not the name of a backup.
+/// Returns the time of the backup with this name. Returns `None` if it is not the name of a backup.
 pub fn backup_time(name: &str) -> Option<Timestamp> {
     parse_time(name.strip_suffix(BACKUP_SUFFIX)?)
 }
 
-/// Returns the time of the photo list with this name; `None` if this is not the name of a photo
-/// list.
+/// Returns the time of the photo list with this name. Returns `None` if it is not the name of a
+/// photo list.
 fn photo_list_time(name: &str) -> Option<Timestamp> {
     parse_time(name.strip_suffix(PHOTO_LIST_SUFFIX)?)
 }

@@ -24,8 +24,8 @@ pub struct PhotoList {
 }
 
 impl PhotoList {
-    /// Reads the list of the backup with this time. If the list is damaged, the kind of the error is
-    /// `InvalidData`.
+    /// Reads the list of the backup with this time. If the list is damaged, the kind of the error
+    /// is `InvalidData`.
     pub fn read(storage: &BackupStorage, time: Timestamp) -> io::Result<Self> {
         let mut content = Vec::new();
         storage.read(&photo_list_name(time), &mut content)?;
@@ -35,8 +35,8 @@ impl PhotoList {
         }
     }
 
-    /// Parses the content of a list. A single invalid line makes the whole list invalid: if the line
-    /// were ignored, the retention of backups could delete a photo that the backup needs.
+    /// Parses the content of a list. A single invalid line makes the whole list invalid: if the
+    /// line were ignored, the retention of backups could delete a photo that the backup needs.
     fn parse(text: &str) -> Option<Self> {
         let mut lines = text.lines();
         let animal_count = lines.next()?.parse().ok()?;
@@ -58,8 +58,8 @@ impl PhotoList {
     }
 }
 
-/// Reads the photos in the list with this time. If the list is damaged, logs a warning that states the
-/// `consequence`, and returns `None`.
+/// Reads the photos in the list with this time. If the list is damaged, logs a warning that states
+/// the `consequence`, and returns `None`.
 pub(super) fn read_photos_or_warn(
     storage: &BackupStorage,
     time: Timestamp,
@@ -76,12 +76,12 @@ pub(super) fn read_photos_or_warn(
     }
 }
 
-/// Returns the photos whose files a backup does not look up, because they are already in the
-/// storage.
+/// Reads the photos whose files are known to be in the storage, so that a backup does not look for
+/// them there.
 ///
-/// In a bucket, these are the photos of the newest list, because each request costs money. In a
-/// folder, there are none.
-pub(super) fn photos_known_to_be_stored(
+/// In a bucket, each request costs money, so these are the photos of the newest list. In a folder,
+/// looking costs little, so there are none.
+pub(super) fn read_known_photos(
     storage: &BackupStorage,
     files: &StoredFiles,
 ) -> io::Result<BTreeSet<PhotoId>> {

@@ -1,5 +1,5 @@
-//! The retention of backups: selects the backups to keep, and deletes the others with the photos that
-//! only they needed.
+//! The retention of backups: selects the backups to keep, and deletes the others with the photos
+//! that only they needed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,8 +18,8 @@ use super::{
     storage::BackupStorage,
 };
 
-/// The number of newest backups that are kept, whatever their age. If the newest one is damaged,
-/// there is still the one before it.
+/// The number of newest backups that are kept, whatever their age. There are two, so that one is
+/// left if the newest one is damaged.
 const LEAST_BACKUPS: usize = 2;
 
 const SECONDS_PER_DAY: i64 = 24 * 60 * 60;
@@ -36,11 +36,11 @@ struct DayOfCopy {
 /// Selects the backups to keep:
 ///
 /// - every backup within a day of `now`;
-/// - the newest backup of each day in UTC, until it is older than `retention`. On a day on which another
-///   copy of the database took over, the newest backup of each of the two copies is kept;
-/// - the last two backups, and the last two that are not after `now`. If the clock was ahead for a while,
-///   some backups have times in the future. They must not displace backups with true times.
-pub fn kept_backups(
+/// - the newest backup of each day in UTC, until it is older than `retention`. On a day on which
+///   another copy of the database took over, the newest backup of each of the two copies is kept;
+/// - the last two backups, and the last two that are not after `now`. If the clock was ahead for a
+///   while, some backups have times in the future. They must not displace backups with true times.
+pub fn select_kept_backups(
     backups: impl Iterator<Item = Timestamp>,
     now: Timestamp,
     retention: Duration,
@@ -77,17 +77,18 @@ fn age_in_seconds(backup: Timestamp, now: Timestamp) -> i64 {
     now.as_second() - backup.as_second()
 }
 
-/// Deletes the backups that are no longer kept, then the photos that only they needed.
+/// Deletes the backups that are no longer kept, then the photos that only they needed, and then
+/// their lists.
 ///
 /// If the service has no permission to delete, as in a bucket that keeps everything, only logs a
-/// warning. The new backup is complete all the same.
+/// warning, because the new backup is complete all the same.
 pub(super) fn delete_old(
     storage: &BackupStorage,
     now: Timestamp,
     retention: Duration,
     copies: &Copies,
 ) -> io::Result<()> {
-    match delete_unkept(storage, now, retention, copies) {
+    match try_delete_old(storage, now, retention, copies) {
         Err(error) if error.kind() == ErrorKind::PermissionDenied => {
             let cause = error_chain(&error);
             warn!(place = %storage, error = cause, "old backups stay, because nothing may be deleted there");
@@ -97,16 +98,16 @@ pub(super) fn delete_old(
     }
 }
 
-/// Deletes the backups that are not kept, with their lists and photos. Stops at the first file that
-/// cannot be deleted.
-fn delete_unkept(
+/// Does the work of [`delete_old`]. Stops at the first file that cannot be deleted.
+fn try_delete_old(
     storage: &BackupStorage,
     now: Timestamp,
     retention: Duration,
     copies: &Copies,
 ) -> io::Result<()> {
     let files = storage.list_files()?;
-    let backups_to_keep = kept_backups(files.backups.keys().copied(), now, retention, copies);
+    let backups_to_keep =
+        select_kept_backups(files.backups.keys().copied(), now, retention, copies);
     for &backup in files.backups.keys() {
         if !backups_to_keep.contains(&backup) {
             storage.delete(&backup_name(backup))?;

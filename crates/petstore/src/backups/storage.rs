@@ -36,7 +36,8 @@ pub struct BackupStorage {
     location: Location,
     /// The storage of the photos that the backups need, in the same folder or bucket.
     pub(crate) photos: PhotoStorage,
-    /// The common beginning of the paths of temporary files on the local disk, such as the lock file.
+    /// The common beginning of the paths of temporary files on the local disk, such as the lock
+    /// file.
     temporary_prefix: PathBuf,
     /// The owner of the database, who also gets the files in a folder.
     owner: Option<FileOwner>,
@@ -64,9 +65,11 @@ impl BackupStorage {
         })
     }
 
-    /// Opens the bucket at the URL `s3://BUCKET/PREFIX`, with the settings in `variables`, for the
-    /// backups of `database`. Temporary files are next to the database. The error is a message for the
-    /// operator.
+    /// Opens the bucket at the URL `s3://BUCKET/PREFIX` for the backups of `database`. Its
+    /// temporary files are in the folder of the database.
+    ///
+    /// `variables` are environment variables, of which some are settings of the bucket, such as its
+    /// credentials. The error is a message for the operator.
     pub fn from_bucket(
         url: &Url,
         variables: &[(String, String)],
@@ -74,6 +77,7 @@ impl BackupStorage {
     ) -> Result<Self, String> {
         let mut photos_url = url.clone();
         photos_url.set_path(&format!("{}/photos", url.path().trim_end_matches('/')));
+        // The database is a file, so its path has a name.
         let database_name = database.file_name().unwrap_or_default().to_string_lossy();
 
         Ok(Self {
@@ -107,15 +111,15 @@ impl BackupStorage {
         path.into()
     }
 
-    /// Locks the storage for this process until the returned file is dropped. Marks the storage as
-    /// the one of the database with this mark. Creates the folder if it is missing.
+    /// Locks the storage for this process until the returned file is dropped. Writes the mark of
+    /// the database to the storage. Creates the folder if it is missing.
     ///
     /// If another service makes backups here, or the storage has the mark of another database, the
     /// kind of the error is `ResourceBusy`.
     ///
-    /// The lock of a bucket is a file next to the database, so it does not exclude processes on
-    /// other machines. Such processes are found by the mark, the list of copies, and backups that
-    /// this service did not make.
+    /// The lock of a bucket is a file next to the database, so it does not exclude services on
+    /// other machines. Such services are found by the mark, by the list of copies, and by backups
+    /// that this service did not make.
     pub(super) fn lock(&self, database_mark: &str) -> io::Result<File> {
         let file = self
             .open_lock_file()
@@ -136,7 +140,7 @@ impl BackupStorage {
         if let Location::Folder(path) = &self.location {
             create_folder_all(path, self.owner)?;
         }
-        let file = open_options()
+        let file = careful_open_options()
             .write(true)
             .create(true)
             .mode(0o600)
@@ -177,8 +181,8 @@ impl BackupStorage {
         }
     }
 
-    /// Gives a file to the owner of the database. Ignores a failure, because some file systems have no
-    /// owners.
+    /// Gives a file to the owner of the database. Ignores a failure, because some file systems have
+    /// no owners.
     fn give_to_owner(&self, file: &File) {
         if let Some(owner) = self.owner {
             let _ = owner.chown(file);
@@ -198,6 +202,7 @@ impl BackupStorage {
         let listing = bucket.client().list_with_delimiter(Some(bucket.prefix()));
         let mut files = StoredFiles::default();
         for object in self.block_on(listing)?.objects {
+            // An object without a name is not a file of the service, and is ignored.
             files.add(object.location.filename().unwrap_or_default(), object.size);
         }
         Ok(files)
@@ -257,12 +262,12 @@ impl BackupStorage {
         Ok(file.metadata()?.len())
     }
 
-    /// Copies the content of a file to `output`. Fails for anything but a regular file, such as a link
-    /// or a pipe.
+    /// Copies the content of a file to `output`. Fails for anything but a regular file, such as a
+    /// link or a pipe.
     pub(super) fn read(&self, name: &str, output: &mut dyn Write) -> io::Result<()> {
         match &self.location {
             Location::Folder(folder) => {
-                let mut file = open_options().open(folder.join(name))?;
+                let mut file = careful_open_options().open(folder.join(name))?;
                 if !file.metadata()?.is_file() {
                     return Err(io::Error::other(format!("{name} is not a regular file")));
                 }
@@ -322,9 +327,10 @@ fn open_bucket(url: &Url, variables: &[(String, String)]) -> Result<Bucket, Stri
     Bucket::new(url, variables.iter().cloned(), REQUEST_LIMIT)
 }
 
-/// Returns the options to open a file in a folder of backups. They do not follow a symbolic link, and
-/// do not block on a pipe.
-fn open_options() -> fs::OpenOptions {
+/// Returns the options to open a file in a folder of backups for reading. With them, opening a file
+/// does not follow a symbolic link, and does not block on a pipe. The caller can add options, such
+/// as for writing.
+fn careful_open_options() -> fs::OpenOptions {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let mut options = File::options();
     options

@@ -20,15 +20,15 @@ pub(super) struct TemporaryDatabase {
 }
 
 impl TemporaryDatabase {
-    /// Returns the place for a copy at this path, without making the copy.
-    pub(super) fn new(path: PathBuf) -> Self {
-        Self { path }
-    }
-
-    /// Copies the database at `source_path`, and returns the number of animals and the photos in
-    /// the copy. Lowers the priority of the calling thread before the copy is checked.
-    pub(super) fn copy_from(&self, source_path: &Path) -> io::Result<CopiedContent> {
-        sqlite::copy_into(source_path, &self.path, lower_priority).map_err(io::Error::other)
+    /// Copies the database at `source_path` to `path`. Returns the copy, with the number of its
+    /// animals and its photos. Lowers the priority of the calling thread before the copy is
+    /// checked.
+    pub(super) fn copy_of(source_path: &Path, path: PathBuf) -> io::Result<(Self, CopiedContent)> {
+        // This deletes the file even if the copy fails.
+        let copy = Self { path };
+        let content =
+            sqlite::copy_into(source_path, &copy.path, lower_priority).map_err(io::Error::other)?;
+        Ok((copy, content))
     }
 
     /// Writes the copy to `output`, compressed with gzip.
@@ -42,7 +42,7 @@ impl TemporaryDatabase {
 
 impl Drop for TemporaryDatabase {
     fn drop(&mut self) {
-        sqlite::remove(&self.path);
+        sqlite::remove_database(&self.path);
     }
 }
 

@@ -10,16 +10,20 @@ use jiff::Timestamp;
 
 use super::{names::backup_name, storage::BackupStorage};
 
-/// Decompresses the backup with this time in the storage into `database`. If the backup is damaged, the
-/// kind of the error is `InvalidData`.
-pub fn unpack(storage: &BackupStorage, time: Timestamp, database: &mut File) -> io::Result<()> {
+/// Decompresses the backup with this time in the storage into `database`. If the backup is damaged,
+/// the kind of the error is `InvalidData`.
+pub fn unpack_from_storage(
+    storage: &BackupStorage,
+    time: Timestamp,
+    database: &mut File,
+) -> io::Result<()> {
     decompress(database, |decoder| {
         storage.read(&backup_name(time), decoder)
     })
 }
 
-/// Decompresses a backup, whatever its file name, into `database`. If the backup is damaged, the kind
-/// of the error is `InvalidData`.
+/// Decompresses the backup in a file, whatever its name, into `database`. If the backup is damaged,
+/// the kind of the error is `InvalidData`.
 pub fn unpack_file(backup: &mut File, database: &mut File) -> io::Result<()> {
     decompress(database, |decoder| {
         io::copy(backup, decoder)?;

@@ -1,4 +1,5 @@
-//! Arguments that several commands share, and small groups of options of `petstore serve`.
+//! Arguments that several commands share, small groups of options of `petstore serve`, and the
+//! error for an invalid setting.
 
 use std::{ffi::OsStr, num::NonZeroU32, path::PathBuf, sync::Arc, time::Duration};
 
@@ -35,28 +36,28 @@ pub(super) struct DatabaseArgs {
 }
 
 impl DatabaseArgs {
-    /// Opens the database for a command. One connection is enough, because a command runs one operation
-    /// at a time.
+    /// Opens the database for a command. One connection is enough, because a command runs one
+    /// operation at a time.
     pub(super) async fn open(&self, mode: OpenMode) -> Result<Arc<dyn Store>, OpenError> {
-        databases::open(&self.url, mode, NonZeroU32::MIN, &mut runtime::random()).await
+        let one_connection = NonZeroU32::MIN;
+        databases::open(&self.url, mode, one_connection, &mut runtime::random()).await
+    }
+
+    /// Merges the animals that a command has added into the search, so that the first searches are
+    /// fast. Failure is ignored, because the service merges what is left.
+    pub(super) fn merge_search(&self) {
+        let max_unmerged = 0;
+        let _ = runtime::block_on(async {
+            let store = self.open(OpenMode::AsIs).await?;
+            // Each call merges a batch, and returns whether there is more to merge.
+            while store.tend_search(max_unmerged).await? {}
+            Ok(())
+        });
     }
 }
 
-/// Merges the animals that a command has added into the search, so that the first searches are
-/// fast. Failure is ignored, because the service merges what is left.
-pub(super) fn merge_search(url: DatabaseUrl) {
-    let database = DatabaseArgs { url };
-    let _ = runtime::block_on(async {
-        let store = database.open(OpenMode::AsIs).await?;
-        // Each call merges a batch, and returns whether there is more to merge. 0 is the number of
-        // animals that may stay unmerged.
-        while store.tend_search(0).await? {}
-        Ok(())
-    });
-}
-
-/// A parser of database URLs. Unlike clap's own parsers, it does not quote the URL in errors, because
-/// the URL can contain a password.
+/// A parser of database URLs. The parsers of clap quote the value in errors. This parser does not,
+/// because the URL can contain a password.
 #[derive(Clone)]
 pub(super) struct DatabaseUrlParser;
 
@@ -188,7 +189,7 @@ pub(super) struct LogArgs {
     pub(super) level: Option<LevelFilter>,
 
     /// Log every request, not only failed and slow ones
-    #[arg(long, env = "PETSTORE_ACCESS_LOG", value_parser = values::boolean)]
+    #[arg(long, env = "PETSTORE_ACCESS_LOG", value_parser = values::parse_boolean)]
     pub(super) access_log: bool,
 
     /// Log a request as slow if it takes at least this long
@@ -197,7 +198,7 @@ pub(super) struct LogArgs {
         value_name = "DURATION",
         env = "PETSTORE_SLOW_REQUEST",
         default_value = "1s",
-        value_parser = values::duration
+        value_parser = values::parse_duration
     )]
     pub(super) slow_request: Duration,
 }
@@ -214,7 +215,7 @@ pub(super) struct ShutdownArgs {
         value_name = "DURATION",
         env = "PETSTORE_SHUTDOWN_DELAY",
         default_value = "0s",
-        value_parser = values::duration
+        value_parser = values::parse_duration
     )]
     pub(super) delay: Duration,
 
@@ -225,12 +226,13 @@ pub(super) struct ShutdownArgs {
         value_name = "DURATION",
         env = "PETSTORE_SHUTDOWN_TIMEOUT",
         default_value = "10s",
-        value_parser = values::duration
+        value_parser = values::parse_duration
     )]
     pub(super) timeout: Duration,
 }
 
-/// An invalid setting, which makes the command fail until an operator corrects it. The exit status is 2.
+/// The error for an invalid setting. The command fails with the exit status 2 until an operator
+/// corrects the setting.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct BadSetting(pub(super) String);

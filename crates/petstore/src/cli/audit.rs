@@ -118,7 +118,7 @@ impl Format {
     fn write_line(self, line: &mut Vec<u8>, entry: &AuditEntry) {
         match self {
             Self::Text => {
-                let text = entry_text(entry);
+                let text = render_entry(entry);
                 line.extend_from_slice(escape_hidden(&text).as_bytes());
             }
             Self::Ndjson => json::write_audit_entry(line, entry),
@@ -129,11 +129,11 @@ impl Format {
 
 /// Renders an entry as a line of text, such as
 /// `2026-11-26T04:00:00.000Z  pet.changed  pet:7  by key:3 (till)  version 2  request 5f0c`.
-fn entry_text(entry: &AuditEntry) -> String {
+fn render_entry(entry: &AuditEntry) -> String {
     let (mut line, request_id) = match entry {
         AuditEntry::Change(change) => {
             let kind = change.kind.as_str();
-            let mut line = line_beginning(change.at, kind, &change.subject, &change.actor);
+            let mut line = begin_line(change.at, kind, &change.subject, &change.actor);
             if let Some(version) = change.version {
                 push_detail(&mut line, "version", &version.to_string());
             }
@@ -146,7 +146,7 @@ fn entry_text(entry: &AuditEntry) -> String {
             request_id,
             ..
         } => {
-            let mut line = line_beginning(*at, act.kind.as_str(), &act.subject, actor);
+            let mut line = begin_line(*at, act.kind.as_str(), &act.subject, actor);
             for (name, value) in &act.details {
                 push_detail(&mut line, name, value);
             }
@@ -160,12 +160,7 @@ fn entry_text(entry: &AuditEntry) -> String {
 }
 
 /// Returns the beginning of the line of every entry: the time, the type, the subject and the actor.
-fn line_beginning(
-    time: Timestamp,
-    kind: &str,
-    subject: &JournalSubject,
-    actor: &NamedActor,
-) -> String {
+fn begin_line(time: Timestamp, kind: &str, subject: &JournalSubject, actor: &NamedActor) -> String {
     let mut line = format!("{time:.3}  {kind}  {subject}  by {}", actor.actor);
     if let Some(name) = &actor.name {
         line.extend([" (", name, ")"]);

@@ -51,7 +51,8 @@ pub(super) struct Backup {
 impl Backup {
     /// Copies the database, then its photos.
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let source = sqlite_file(&self.database, "pg_dump or pg_basebackup")?;
+        let postgres_alternative = "pg_dump or pg_basebackup";
+        let source = require_sqlite_file(&self.database, postgres_alternative)?;
         let destination = &self.destination;
         check_destination(destination)?;
 
@@ -67,25 +68,26 @@ impl Backup {
         self.copy_photos(&photos)
     }
 
-    /// Copies the files of photos if they are in a folder. Otherwise, prints why the backup has no photos.
+    /// Copies the files of photos if they are in a folder. Otherwise, prints why the backup has no
+    /// photos, unless the database has none.
     fn copy_photos(&self, photos: &[PhotoId]) -> anyhow::Result<()> {
-        match self.photos.open_to_read(&self.database.url)? {
+        let why_not_copied = match self.photos.open_to_read(&self.database.url)? {
             Some(source) if source.as_folder().is_some() => {
                 let destination = photo_files::open_backup_folder(&self.destination, &source)?;
                 let advice = "name their place with --photos";
-                photo_files::copy_all(source, destination, photos, advice)
+                return photo_files::copy_and_report(source, destination, photos, advice);
             }
-            _ if photos.is_empty() => Ok(()),
-            Some(bucket) => {
-                let line = format!("The photos stay in {bucket}; the copy has none\n");
-                super::output::print(&line)
-            }
-            None => super::output::print("The copy has no photos, because they are off\n"),
+            Some(bucket) => format!("The photos stay in {bucket}; the copy has none\n"),
+            None => "The copy has no photos, because they are off\n".to_owned(),
+        };
+        if photos.is_empty() {
+            return Ok(());
         }
+        super::output::print(&why_not_copied)
     }
 }
 
-/// Checks that the path can become a file: it is not a folder, and its folder exists.
+/// Checks that a file can be written to this path: it is not a folder, and its folder exists.
 fn check_destination(destination: &Path) -> Result<(), BadSetting> {
     if destination.is_dir() {
         let path = destination.display();
@@ -113,7 +115,7 @@ pub(super) struct DatabaseCopy<'c> {
     pub(super) destination_name: &'c dyn Display,
     /// Whether to replace an existing file.
     pub(super) replace: bool,
-    /// The context of a restore, which the copy records in its audit trail; `None` for a backup.
+    /// The context of a restore, which the copy records in its audit trail. A backup has none.
     pub(super) restore_context: Option<&'c WriteContext>,
 }
 
@@ -129,7 +131,7 @@ impl DatabaseCopy<'_> {
             file_number,
             self.restore_context,
         )
-        .map_err(command_error)?;
+        .map_err(to_command_error)?;
 
         let destination = self.destination_name;
         if let Some(kept_old_database) = copied_database.kept_old_database {
@@ -151,7 +153,7 @@ impl DatabaseCopy<'_> {
 
 /// Converts the error of a copy to the error of the command. A destination that cannot be used is a
 /// mistake in the arguments.
-fn command_error(error: CopyError) -> anyhow::Error {
+fn to_command_error(error: CopyError) -> anyhow::Error {
     match error {
         CopyError::Open(error) => error.into(),
         CopyError::Exists(_) | CopyError::Same(_) => BadSetting(error.to_string()).into(),
@@ -159,17 +161,18 @@ fn command_error(error: CopyError) -> anyhow::Error {
     }
 }
 
-/// Returns the path of the SQLite database. For PostgreSQL, fails with an error that names the
-/// `alternative`: the programs of PostgreSQL to use instead.
-pub(super) fn sqlite_file<'d>(
+/// Returns the path of the SQLite database. Fails for a PostgreSQL database, with an error that
+/// names the programs to use instead, `postgres_alternative`.
+pub(super) fn require_sqlite_file<'d>(
     database: &'d DatabaseArgs,
-    alternative: &str,
+    postgres_alternative: &str,
 ) -> anyhow::Result<&'d Path> {
     match &database.url {
         DatabaseUrl::Sqlite(path) => Ok(path),
         DatabaseUrl::Postgres(url) => {
-            let message =
-                format!("{url} is not a SQLite database; for PostgreSQL, use {alternative}");
+            let message = format!(
+                "{url} is not a SQLite database; for PostgreSQL, use {postgres_alternative}"
+            );
             anyhow::bail!(BadSetting(message))
         }
     }

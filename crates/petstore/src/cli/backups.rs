@@ -1,4 +1,5 @@
-//! `petstore backups`, and the backups that `petstore serve` makes itself.
+//! The options for the backups that `petstore serve` makes itself, the storage of backups that an
+//! argument of a command names, and `petstore backups`, which lists the backups in a storage.
 
 use std::{
     io::{self, ErrorKind},
@@ -31,6 +32,12 @@ const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a backup may take.
 pub(super) const BACKUP_TIMEOUT: Duration = Duration::from_hours(2);
 
+/// The default time between two backups.
+const DEFAULT_INTERVAL: Duration = Duration::from_hours(24);
+
+/// How long the newest backup of each day is kept by default.
+const DEFAULT_RETENTION: Duration = Duration::from_hours(14 * 24);
+
 /// The advice about a storage that is read-only for the service.
 const READ_ONLY_ADVICE: &str = "; the file system is read-only there: name another folder, or make this one writable \
      (with the package, by ReadWritePaths in the unit)";
@@ -39,25 +46,20 @@ const READ_ONLY_ADVICE: &str = "; the file system is read-only there: name anoth
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Backups")]
 pub(super) struct BackupArgs {
-    /// Where the service makes backups of its SQLite database: a folder, `s3://BUCKET/PREFIX`, or off
+    /// Where the service makes backups of its SQLite database: a folder, `s3://BUCKET/PREFIX`, or
+    /// off
     #[arg(long, value_name = "PLACE", env = "PETSTORE_BACKUP", default_value = "off", value_parser = photos::parse_storage)]
     backup: StorageSetting,
 
     /// How often it makes one, from 1s to 365d; by default, every 24h
-    #[arg(long, value_name = "DURATION", env = "PETSTORE_BACKUP_EVERY", value_parser = values::backup_interval)]
+    #[arg(long, value_name = "DURATION", env = "PETSTORE_BACKUP_EVERY", value_parser = values::parse_backup_interval)]
     backup_every: Option<Duration>,
 
-    /// How long it keeps the newest backup of each day, from 1d on; by default, 14d. It keeps all of the
-    /// last day, and always two
-    #[arg(long, value_name = "DURATION", env = "PETSTORE_BACKUP_KEEP", value_parser = values::retention)]
+    /// How long it keeps the newest backup of each day, from 1d on; by default, 14d. It keeps all
+    /// of the last day, and always two
+    #[arg(long, value_name = "DURATION", env = "PETSTORE_BACKUP_KEEP", value_parser = values::parse_retention)]
     backup_keep: Option<Duration>,
 }
-
-/// The default time between two backups.
-const DEFAULT_INTERVAL: Duration = Duration::from_hours(24);
-
-/// How long the newest backup of each day is kept by default.
-const DEFAULT_RETENTION: Duration = Duration::from_hours(14 * 24);
 
 /// The maker of the backups of a service, and the time between two backups.
 pub(super) struct BackupMaker {
@@ -89,12 +91,12 @@ impl BackupArgs {
         }
     }
 
-    /// Prepares the backups of a service. Returns `None` if it makes no backups.
+    /// Prepares the backups of a service. Returns `None` if the service makes no backups.
     ///
     /// Fails if another service uses the storage, or if the storage cannot work before an operator
     /// has acted. A storage that is only unavailable now is not an error, because later runs can
     /// still use it.
-    pub(super) async fn open(
+    pub(super) async fn prepare(
         &self,
         database: &DatabaseUrl,
         app: &App,
@@ -102,7 +104,7 @@ impl BackupArgs {
         let DatabaseUrl::Sqlite(file) = database else {
             return Ok(None);
         };
-        // From here on, the console warns of a store without backups.
+        // The service can back up a SQLite database. From here on, the console warns if it has not.
         app.backups.is_possible.store(true, Relaxed);
         if self.backup == StorageSetting::Off {
             return Ok(None);
@@ -110,12 +112,16 @@ impl BackupArgs {
 
         let interval = self.backup_every.unwrap_or(DEFAULT_INTERVAL);
         app.backups.interval.store(interval.as_secs(), Relaxed);
-        let backups = self.new_backups(file, app).await?;
+        let backups = self.build_backups(file, app).await?;
 
-        // An error without advice, or a timeout, is ignored here. If the cause lasts, the first
-        // backup fails, which is logged.
-        let lock_result = time::timeout(LOCK_TIMEOUT, backups.lock()).await;
-        if let Ok(Err(error)) = lock_result
+        let lock_error = match time::timeout(LOCK_TIMEOUT, backups.lock()).await {
+            Ok(lock_result) => lock_result.err(),
+            // After a timeout, the service starts anyway: each backup locks the storage first.
+            Err(_elapsed) => None,
+        };
+        // An error for which there is no advice does not stop the service either. If its cause
+        // lasts, the first backup fails, which is logged.
+        if let Some(error) = lock_error
             && let Some(advice) = self.advice_for(&error)
         {
             return Err(BadSetting(format!("--backup: {error}{advice}")).into());
@@ -123,15 +129,15 @@ impl BackupArgs {
         Ok(Some(BackupMaker { backups, interval }))
     }
 
-    /// Returns the maker of the backups of this database file, which has not used the storage yet.
-    async fn new_backups(&self, file: &Path, app: &App) -> anyhow::Result<Arc<Backups>> {
+    /// Builds the maker of the backups of this database file. Does not use the storage yet.
+    async fn build_backups(&self, file: &Path, app: &App) -> anyhow::Result<Arc<Backups>> {
         let setting = self.backup.clone();
         let database = file.to_owned();
         let open = move || open_storage(&setting, &database).map_err(io::Error::other);
         // A secret of the database that a restore keeps, from which the marks are derived.
         let key = app.store.etag_key();
-        // A restore gives the log of changes another epoch, so the epoch identifies this copy of the
-        // database.
+        // A restore gives the log of changes another epoch, so the epoch identifies this copy of
+        // the database.
         let Epoch(epoch_bytes) = app.store.journal_state().await?.epoch;
         let epoch = u128::from_be_bytes(epoch_bytes);
 
@@ -190,8 +196,8 @@ fn open_storage(setting: &StorageSetting, database: &Path) -> Result<BackupStora
     }
 }
 
-/// The storage of backups that the argument of a command names: either by its place, or by one of its
-/// backups.
+/// The storage of backups that the argument of a command names. The argument is either the place of
+/// the storage, or one of its backups.
 pub(super) struct NamedBackups {
     pub(super) storage: BackupStorage,
     files: StoredFiles,
@@ -208,7 +214,7 @@ pub(super) struct SelectedBackup {
 
 impl NamedBackups {
     /// Opens the storage that the argument names, and lists its files. The argument is a place such
-    /// as `/backup`, or one of its backups, such as `/backup/petstore-20261126T040000Z.db.gz`.
+    /// as `/backup`, or a backup there, such as `/backup/petstore-20261126T040000Z.db.gz`.
     ///
     /// Returns `None` if the argument is neither a folder, nor a bucket, nor the name of a backup
     /// that a service made.
@@ -283,8 +289,8 @@ impl NamedBackups {
 
 /// List the backups that `petstore serve` made
 ///
-/// The command lists them with their times in UTC, their sizes and how many animals they have, the newest
-/// last. `petstore restore` restores one of them.
+/// The command lists them with their times in UTC, their sizes and how many animals they have, the
+/// newest last. `petstore restore` restores one of them.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Examples:\n",
@@ -300,15 +306,15 @@ pub(super) struct List {
 impl List {
     /// Prints the table of backups.
     pub(super) fn run(self) -> anyhow::Result<()> {
-        // The path of the database only matters for writes, and a list writes nothing.
+        // The path of the database matters only for writes, and this command writes nothing.
         let database = Path::new("petstore.db");
         let named_backups = NamedBackups::find(&self.storage, database)?;
-        let Some(place_backups) = named_backups.filter(|backups| backups.named_time.is_none())
-        else {
-            bail!(BadSetting(format!(
+        let place_backups = match named_backups {
+            Some(named_backups) if named_backups.named_time.is_none() => named_backups,
+            _ => bail!(BadSetting(format!(
                 "{} is neither a folder nor a bucket; name the place of backups",
                 self.storage
-            )));
+            ))),
         };
 
         let mut rows = vec![["NAME", "TIME", "SIZE", "ANIMALS"].map(str::to_owned)];
@@ -326,6 +332,6 @@ impl List {
                 animal_count,
             ]);
         }
-        super::output::print(&super::output::table(&rows))
+        super::output::print(&super::output::render_table(&rows))
     }
 }

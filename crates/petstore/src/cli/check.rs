@@ -10,7 +10,8 @@ use petstore_store::{Checkup, OpenError};
 
 use super::{
     args::DatabaseArgs,
-    photo_files::{self, FileProblems},
+    output,
+    photo_checks::{self, FileProblems},
     photos::PhotoArgs,
     values,
 };
@@ -36,7 +37,7 @@ pub(super) struct Check {
     photos: PhotoArgs,
 
     /// Also decode each file of a photo
-    #[arg(long, env = "PETSTORE_PHOTOS_CONTENT", value_parser = values::boolean)]
+    #[arg(long, env = "PETSTORE_PHOTOS_CONTENT", value_parser = values::parse_boolean)]
     photos_content: bool,
 }
 
@@ -45,56 +46,61 @@ impl Check {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let database = &self.database.url;
         let checkup = check_database(database)?;
+        // A storage that cannot be opened is an error even if the database is damaged.
         let storage = self.photos.open_to_read(database)?.map(Arc::new);
-        if let Some(place) = self.photos.suspicious_storage() {
-            super::output::print_message(&format!(
+        // The place explains the results, so it is printed before them.
+        if let Some(place) = self.photos.find_suspicious_storage() {
+            output::print_message(&format!(
                 "The photos are looked for in {place}, which PETSTORE_PHOTOS names; --photos names another \
                  place."
             ));
         }
         if !checkup.problems.is_empty() {
-            return report_damage(database, &checkup);
+            print_damage(&checkup)?;
+            return Err(damage_error(database, &checkup));
         }
 
         let file_problems =
-            photo_files::find_problems(database, storage.as_ref(), self.photos_content)?;
+            photo_checks::find_problems(database, storage.as_ref(), self.photos_content)?;
         print_valid_result(database, &checkup, storage.as_ref(), &file_problems)?;
-        match storage {
-            Some(storage) if file_problems.problem_count > 0 => {
-                Err(photo_error(&storage, &file_problems))
-            }
-            _ => Ok(()),
+        if let Some(storage) = storage
+            && file_problems.problem_count > 0
+        {
+            return Err(photo_error(&storage, &file_problems));
         }
+        Ok(())
     }
 }
 
-/// Checks a database. If it is too damaged to be opened, the damage is the only problem of the checkup.
+/// Checks a database. If it is too damaged to be opened, the damage is the only problem of the
+/// checkup.
 fn check_database(database: &DatabaseUrl) -> Result<Checkup, OpenError> {
     match databases::check(database) {
-        Err(OpenError::Damaged { what, .. }) => Ok(Checkup {
-            problems: vec![what],
+        Err(OpenError::Damaged { what: problem, .. }) => Ok(Checkup {
+            problems: vec![problem],
             ..Checkup::default()
         }),
         result => result,
     }
 }
 
-/// Prints the problems of a damaged database, and returns the error of the command.
-fn report_damage(database: &DatabaseUrl, checkup: &Checkup) -> anyhow::Result<()> {
+/// Prints the problems of a damaged database.
+fn print_damage(checkup: &Checkup) -> anyhow::Result<()> {
     let mut text = String::new();
     push_lines(&mut text, &checkup.problems);
     push_lines(&mut text, &checkup.notes);
-    super::output::print(&text)?;
+    output::print(&text)
+}
 
+/// Returns the error of a check that found a damaged database.
+fn damage_error(database: &DatabaseUrl, checkup: &Checkup) -> anyhow::Error {
     let advice = match database {
         DatabaseUrl::Sqlite(_) => "; to replace it with a backup, use `petstore restore`",
         DatabaseUrl::Postgres(_) => "",
     };
     let problem_count = checkup.problems.len() as u64;
-    anyhow::bail!(
-        "{database} is damaged (found {}){advice}",
-        super::output::counted(problem_count, "problem")
-    )
+    let problems = output::counted(problem_count, "problem");
+    anyhow::anyhow!("{database} is damaged (found {problems}){advice}")
 }
 
 /// Prints the result of a check that found no damage in the database: first the problems with the
@@ -107,43 +113,45 @@ fn print_valid_result(
     file_problems: &FileProblems,
 ) -> anyhow::Result<()> {
     let mut text = String::new();
-    // If no file exists at all, the storage is probably the wrong one, and a line for each file would
-    // not help.
-    if !lacks_every_file(file_problems) {
+    // If every file has a problem, the storage is probably the wrong one, and a line for each file
+    // would not help.
+    if !has_problem_with_every_file(file_problems) {
         push_lines(&mut text, &file_problems.lines);
     }
     push_lines(&mut text, &checkup.notes);
     if let Some(storage) = photo_storage
-        && let Some(line) = photo_files::shared_storage_line(storage)?
+        && let Some(line) = photo_checks::describe_shared_storage(storage)?
     {
         text.push_str(&line);
     }
 
-    let animals = super::output::counted(checkup.animals, "animal");
-    let keys = super::output::counted(checkup.keys, "key");
+    let animals = output::counted(checkup.animals, "animal");
+    let keys = output::counted(checkup.keys, "key");
     write!(text, "{database} is valid: {animals}, {keys}")?;
     if file_problems.photo_count > 0 {
-        let photos = super::output::counted(file_problems.photo_count, "photo");
+        let photos = output::counted(file_problems.photo_count, "photo");
         write!(text, ", {photos}")?;
         if photo_storage.is_none() {
             text.push_str("; --photos names the place of their files");
         }
     }
     text.push('\n');
-    super::output::print(&text)
+    output::print(&text)
 }
 
-/// Appends each of `texts` as a line that is safe to print.
-fn push_lines(output: &mut String, texts: &[String]) {
-    for text in texts {
-        output.push_str(&super::output::escape_hidden(text));
-        output.push('\n');
+/// Appends each of `lines` to `text`, in a form that is safe to print.
+fn push_lines(text: &mut String, lines: &[String]) {
+    for line in lines {
+        text.push_str(&output::escape_hidden(line));
+        text.push('\n');
     }
 }
 
-/// Whether all files have problems, probably because the storage has no photo of the database. A
-/// photo has a file for each size, except that the sizes that are made later may be missing.
-fn lacks_every_file(file_problems: &FileProblems) -> bool {
+/// Whether every file is missing or damaged. The storage is then probably the wrong one, without
+/// any photo of the database. Without photos, this is also true, but there is nothing to report.
+///
+/// A photo has a file for each size, but the sizes that are made later may be missing.
+fn has_problem_with_every_file(file_problems: &FileProblems) -> bool {
     let files_per_photo = PhotoSize::ALL
         .iter()
         .filter(|size| !size.may_be_missing())
@@ -153,11 +161,11 @@ fn lacks_every_file(file_problems: &FileProblems) -> bool {
 
 /// Returns the error of a check that found problems with the files of photos.
 fn photo_error(storage: &PhotoStorage, file_problems: &FileProblems) -> anyhow::Error {
-    let photos = super::output::counted(file_problems.photo_count, "photo");
-    let finding = if lacks_every_file(file_problems) {
+    let photos = output::counted(file_problems.photo_count, "photo");
+    let finding = if has_problem_with_every_file(file_problems) {
         format!("{storage} lacks the files of {photos}; it is probably the wrong place")
     } else {
-        let files = super::output::counted(file_problems.problem_count, "file");
+        let files = output::counted(file_problems.problem_count, "file");
         format!("{files} of {photos} missing or damaged in {storage}")
     };
     anyhow::anyhow!("{finding}; name the place of the photos with --photos (the database is valid)")

@@ -1,4 +1,5 @@
-//! `petstore clock`: shows whether the service trusts the clock of this machine, and confirms the clock.
+//! `petstore clock`: shows whether the service trusts the clock of this machine, and confirms the
+//! clock.
 
 use std::borrow::Cow;
 
@@ -42,12 +43,12 @@ enum Command {
 const CANNOT_CONFIRM: &str = "cannot confirm the time";
 
 /// The end of the times that a response can have as its `Date`, in seconds since 1970. The year of
-/// a `Date` has four digits (RFC 9110, section 5.6.7), and a [`Timestamp`] ends shortly before the
-/// end of the year 9999, at this time.
+/// a `Date` has four digits (RFC 9110, section 5.6.7). This is the last time of a [`Timestamp`],
+/// shortly before the end of the year 9999.
 const END_OF_HTTP_DATES: i64 = 253_402_207_200;
 
-/// Checks that the present time can be the `Date` of a response. At a time before 1970 or after 9999,
-/// hyper aborts every connection.
+/// Checks that the present time can be the `Date` of a response. If it is before 1970 or after
+/// 9999, hyper aborts every connection.
 pub(super) fn check_date() -> anyhow::Result<()> {
     let now = SystemClock.now();
     ensure!(
@@ -69,7 +70,7 @@ impl Clock {
         match self.command {
             None => print_times(now, confirmed_time),
             Some(Command::Confirm) => {
-                confirm(store.as_ref(), confirmed_time, now).await?;
+                confirm_time(store.as_ref(), confirmed_time, now).await?;
                 let database = &self.database.url;
                 output::print_message(&format!("{now} is confirmed in {database}."));
                 Ok(())
@@ -93,9 +94,10 @@ fn print_times(now: Timestamp, confirmed_time: Timestamp) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Confirms `now`, which replaces `confirmed_time`. Retries if a running service changes the
-/// confirmed time first.
-async fn confirm(
+/// Replaces the confirmed time of the store, `confirmed_time`, with `now`. Retries if a running
+/// service changes the confirmed time first. Replaces a later time, too, because the operator says
+/// that the clock is right.
+async fn confirm_time(
     store: &dyn Store,
     mut confirmed_time: Timestamp,
     now: Timestamp,

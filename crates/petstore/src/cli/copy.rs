@@ -14,7 +14,7 @@ use petstore_store::{
 };
 
 use super::{
-    args::{BadSetting, DatabaseUrlParser, merge_search},
+    args::{BadSetting, DatabaseArgs, DatabaseUrlParser},
     output::{Progress, counted, print_message},
     photo_files,
     photos::{self, StorageSetting},
@@ -23,13 +23,13 @@ use super::{
 
 /// Copy everything from one database to another, which must be empty
 ///
-/// The command copies a snapshot: all animals with their ids, withdrawn or not, all
-/// orders, categories, notes, fields and API keys, all remembered requests with an Idempotency-Key, the
-/// log of changes, the audit trail, webhooks, and the staff of the console without their
-/// sessions and links. It copies the contacts of orders only with --with-contacts. Every
-/// cursor of the log becomes invalid. The secrets of webhooks and second factors stay
-/// encrypted with the same key file, which the new service also needs. It does not copy what
-/// clients change after it begins. It copies everything or nothing.
+/// The command copies a snapshot: all animals with their ids, withdrawn or not, all orders,
+/// categories, notes, fields and API keys, all remembered requests with an Idempotency-Key, the log
+/// of changes, the audit trail, webhooks, and the staff of the console without their sessions and
+/// links. It copies the contacts of orders only with --with-contacts. Every cursor of the log
+/// becomes invalid. The secrets of webhooks and second factors stay encrypted with the same key
+/// file, which the new service also needs. It does not copy what clients change after it begins. It
+/// copies everything or nothing.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Example:\n",
@@ -57,11 +57,11 @@ pub(super) struct Copy {
     to: DatabaseUrl,
 
     /// Also copy the contacts of orders, which are personal data
-    #[arg(long, env = "PETSTORE_COPY_WITH_CONTACTS", value_parser = values::boolean)]
+    #[arg(long, env = "PETSTORE_COPY_WITH_CONTACTS", value_parser = values::parse_boolean)]
     with_contacts: bool,
 
-    /// Where the photos of the database to copy are: a folder, `s3://BUCKET/PREFIX`, or off; by default,
-    /// `photos` next to the SQLite file, and off over PostgreSQL
+    /// Where the photos of the database to copy are: a folder, `s3://BUCKET/PREFIX`, or off; by
+    /// default, `photos` next to the SQLite file, and off over PostgreSQL
     #[arg(long, value_name = "PLACE", env = "PETSTORE_COPY_FROM_PHOTOS", value_parser = photos::parse_storage)]
     from_photos: Option<StorageSetting>,
 
@@ -69,6 +69,9 @@ pub(super) struct Copy {
     #[arg(long, value_name = "PLACE", env = "PETSTORE_COPY_TO_PHOTOS", value_parser = photos::parse_storage)]
     to_photos: Option<StorageSetting>,
 }
+
+/// The context of an error after which the new database is still empty.
+const NOT_COPIED: &str = "nothing was copied";
 
 /// A summary of the copied content.
 #[derive(Default)]
@@ -105,12 +108,9 @@ impl CopySummary {
     }
 }
 
-/// The context of an error after which the new database is still empty.
-const NOT_COPIED: &str = "nothing was copied";
-
 impl Copy {
-    /// Copies the database and the files of its photos. Commits the new database last, if everything
-    /// was copied.
+    /// Copies the database and the files of its photos. Commits the new database last, if
+    /// everything was copied.
     pub(super) fn run(self) -> anyhow::Result<()> {
         ensure!(
             !self.copies_onto_itself(),
@@ -120,8 +120,8 @@ impl Copy {
         let mut destination = self.open_destination()?;
         let summary = copy_content(&mut *source, &mut *destination, self.with_contacts)
             .context(NOT_COPIED)?;
-        // The files are copied before the commit, so that no animal of the new database lacks the files
-        // of its photos.
+        // The files are copied before the commit, so that no animal of the new database lacks the
+        // files of its photos.
         let photo_message = self.copy_photos(&summary.photos).context(NOT_COPIED)?;
         self.commit(destination)?;
 
@@ -134,7 +134,8 @@ impl Copy {
         if let Some(message) = photo_message {
             print_message(&message);
         }
-        merge_search(self.to);
+        let new_database = DatabaseArgs { url: self.to };
+        new_database.merge_search();
         Ok(())
     }
 
@@ -148,7 +149,8 @@ impl Copy {
         }
     }
 
-    /// Opens the database to copy to, and begins its transaction. Fails if the database is not empty.
+    /// Opens the database to copy to, and begins its transaction. Fails if the database is not
+    /// empty.
     fn open_destination(&self) -> anyhow::Result<Box<dyn Load>> {
         let mut destination = databases::open_load(&self.to, OpenMode::Create)?;
         destination
@@ -172,7 +174,7 @@ impl Copy {
             },
             details: vec![("from".into(), self.from.to_string())],
         };
-        destination.record(&act).context(NOT_COPIED)?;
+        destination.record_act(&act).context(NOT_COPIED)?;
         destination.commit().map_err(|error| match error {
             CommitError::NotDone(error) => anyhow::Error::from(error).context(NOT_COPIED),
             unknown @ CommitError::Unknown(_) => unknown.into(),
@@ -180,8 +182,8 @@ impl Copy {
     }
 
     /// Copies the files of photos, unless both databases share a storage for them. Returns a
-    /// message for the user about files that were copied or could not be copied; `None` if there is
-    /// nothing to say.
+    /// message for the user about the files that were copied and those that could not be copied.
+    /// Returns `None` if there is nothing to say.
     fn copy_photos(&self, photos: &[PhotoId]) -> anyhow::Result<Option<String>> {
         // A storage that cannot be opened is an error even if there are no photos.
         let source = photos::open_storage(self.from_photos.as_ref(), "--from-photos", &self.from)?;
@@ -205,9 +207,9 @@ impl Copy {
         if copied_files.incomplete.is_empty() {
             return Ok(Some(format!("Copied the files of {copied_photos}.")));
         }
-        let missing_photos = counted(copied_files.incomplete.len() as u64, "photo");
+        let incomplete_photos = counted(copied_files.incomplete.len() as u64, "photo");
         Ok(Some(format!(
-            "Copied the files of {copied_photos}; those of {missing_photos} are missing."
+            "Copied the files of {copied_photos}; those of {incomplete_photos} are missing."
         )))
     }
 
@@ -241,8 +243,8 @@ fn copy_content(
     };
     let fields = source.fields()?;
     summary.fields = fields.all().len() as u64;
-    // The unique values are copied from their table below. Without fields, the load does not also derive
-    // them from the animals.
+    // The unique values are copied from their table below. Without fields, the load does not also
+    // derive them from the animals.
     destination.set_fields(&[])?;
     summary.requests = copy_requests(source, destination)?;
     copy_resources(source, destination, with_contacts, &mut summary)?;
@@ -271,7 +273,8 @@ fn copy_requests(source: &mut dyn Snapshot, destination: &mut dyn Load) -> anyho
             .map_err(anyhow::Error::from);
         continue_if_ok(&result)
     })?;
-    result.map(|()| count)
+    result?;
+    Ok(count)
 }
 
 /// Copies all animals, orders, categories and notes. Adds their numbers and their photos to
@@ -300,7 +303,9 @@ fn copy_resources(
             Resource::Category(_) => summary.categories += 1,
             Resource::Note(_) => summary.notes += 1,
         }
-        result = destination.add(&resource).map_err(anyhow::Error::from);
+        result = destination
+            .add_resource(&resource)
+            .map_err(anyhow::Error::from);
         continue_if_ok(&result)
     })?;
     result
@@ -320,5 +325,6 @@ fn copy_table(
         result = destination.add_row(table, row).map_err(anyhow::Error::from);
         continue_if_ok(&result)
     })?;
-    result.map(|()| row_count)
+    result?;
+    Ok(row_count)
 }

@@ -20,11 +20,15 @@ use super::{
     values,
 };
 
+/// The prefix of the name of a demo's folder. The next demo deletes all unlocked folders with this
+/// prefix, so the prefix is so unusual that no other program uses it.
+const FOLDER_PREFIX: &str = ".petstore-demo-";
+
 /// Show a store full of animals, until you stop it
 ///
-/// The command starts the whole service on this machine only, with a store in a temporary folder: its
-/// window, its console, and its interface. Everything is gone when it stops. No environment variable
-/// and no settings file counts.
+/// The command starts the whole service on this machine only, with a store in a temporary folder:
+/// its window, its console, and its interface. Everything is gone when it stops. No environment
+/// variable and no settings file counts.
 #[derive(Debug, Args)]
 #[command(after_help = concat!(
     "Examples:\n",
@@ -36,10 +40,6 @@ pub(super) struct Demo {
     #[arg(long, value_parser = values::one_of(&Language::ALL), default_value = "en")]
     language: Language,
 }
-
-/// The prefix of the name of a demo's folder. The next demo deletes all unlocked folders with this
-/// prefix, so it is unusual enough that no other program uses it.
-const FOLDER_PREFIX: &str = ".petstore-demo-";
 
 impl Demo {
     /// Serves the demo until a signal, then deletes its folder.
@@ -70,8 +70,8 @@ impl Demo {
         result
     }
 
-    /// Returns the service with the settings of a demo, whose database is in `folder`. Parses
-    /// arguments of `serve`, and ignores the environment variables.
+    /// Builds the service of a demo, with its database in `folder`. Parses arguments of `serve`,
+    /// and ignores the environment variables.
     fn build_service(&self, folder: &Path) -> anyhow::Result<Serve> {
         let database = format!("sqlite:{}", folder.join("petstore.db").display());
         let arguments = [
@@ -99,11 +99,12 @@ struct DemoFolder {
 }
 
 impl DemoFolder {
-    /// Creates a folder, and locks it. Repeats this if another demo has removed the folder before
-    /// it was locked, because an unlocked folder looks abandoned.
+    /// Creates a folder, and locks it. Until the folder is locked, it looks abandoned to another
+    /// demo, which may lock and remove it. If it does so, creates another folder.
     fn create() -> io::Result<Self> {
         loop {
             let folder = TempDir::with_prefix(FOLDER_PREFIX)?;
+            // A folder that was removed after it was opened can still be locked.
             if let Some(lock) = lock_folder(folder.path())
                 && folder.path().is_dir()
             {
@@ -139,7 +140,8 @@ fn remove_abandoned_folders() {
         if is_demo_folder(&entry)
             && let Some(_lock) = lock_folder(&entry.path())
         {
-            // A folder that stays is removed by the next demo.
+            // The lock is held during the removal, so that no other demo removes the folder, too.
+            // If the removal fails, the next demo tries it again.
             let _ = fs::remove_dir_all(entry.path());
         }
     }

@@ -27,10 +27,11 @@ use rand::{RngExt, distr::Alphanumeric};
 use self::content::{AnimalFacts, AnimalTexts, LOGO, Texts, read_animal_facts};
 use super::{keys, output, pages::Urls, runtime};
 
-/// The age of the store in days. Higher than the number of days since the first animal arrived.
+/// The age of the store in days. It is higher than the number of days since the first animal
+/// arrived.
 const STORE_AGE_DAYS: i64 = 340;
 
-/// The number of pictures that are processed at once. The service decodes two at once, so that no
+/// The number of pictures that are processed at once. The service decodes two at once, so no
 /// picture waits in its queue until it times out.
 const CONCURRENT_PICTURES: usize = 2;
 
@@ -52,6 +53,29 @@ struct Credentials<'a> {
     key: &'a ApiKey,
 }
 
+/// The members of the staff who may sell animals. A viewer may not.
+struct Sellers {
+    manager: NamedActor,
+    clerk: NamedActor,
+}
+
+/// A store that is being filled.
+struct Filling<'a> {
+    app: &'a App,
+    now: Timestamp,
+    /// The time zone that determines the days of the store.
+    zone: StoreTimeZone,
+    profile: ProfilePatch,
+    texts: Texts,
+    facts: Vec<AnimalFacts>,
+}
+
+/// The commands that one member of the staff has given at one time.
+struct Event {
+    days_ago: i64,
+    commands: Vec<Command>,
+}
+
 impl DemoStore {
     /// Fills the store, and prints its addresses.
     pub(super) async fn fill(
@@ -71,7 +95,7 @@ impl DemoStore {
             texts,
             facts: read_animal_facts()?,
         };
-        let password = random_password();
+        let password = generate_password();
         let sellers = filling.add_staff(&password).await?;
         filling.set_profile(&sellers.manager).await?;
         filling.add_animals(&sellers).await?;
@@ -97,6 +121,7 @@ impl DemoStore {
         urls: &Urls,
         credentials: &Credentials<'_>,
     ) -> anyhow::Result<()> {
+        // A demo always serves both pages, so neither URL is missing.
         let window = urls.window.as_deref().unwrap_or_default();
         let console = urls.console.as_deref().unwrap_or_default();
         let link = self.link.reveal();
@@ -110,32 +135,6 @@ impl DemoStore {
              To stop:        press Ctrl-C, and then the store is gone\n"
         ))
     }
-}
-
-/// Generates the password of the members of the staff.
-fn random_password() -> String {
-    runtime::random()
-        .sample_iter(Alphanumeric)
-        .take(PASSWORD_LENGTH)
-        .map(char::from)
-        .collect()
-}
-
-/// The members of the staff who may sell animals. A viewer may not.
-struct Sellers {
-    manager: NamedActor,
-    clerk: NamedActor,
-}
-
-/// A store that is being filled.
-struct Filling<'a> {
-    app: &'a App,
-    now: Timestamp,
-    /// The time zone that determines the days of the store.
-    zone: StoreTimeZone,
-    profile: ProfilePatch,
-    texts: Texts,
-    facts: Vec<AnimalFacts>,
 }
 
 impl Filling<'_> {
@@ -221,10 +220,10 @@ impl Filling<'_> {
 
         let mut events = vec![Event {
             days_ago: STORE_AGE_DAYS,
-            commands: self.category_commands()?,
+            commands: self.build_category_commands()?,
         }];
         for (index, photo) in photos.into_iter().enumerate() {
-            events.extend(self.animal_events(index, photo, &mut customers)?);
+            events.extend(self.build_animal_events(index, photo, &mut customers)?);
         }
 
         events.sort_by_key(|event| Reverse(event.days_ago));
@@ -236,9 +235,9 @@ impl Filling<'_> {
         Ok(())
     }
 
-    /// Returns the events of the animal on the line with this index: its arrival, and its sale or
+    /// Builds the events of the animal on the line with this index: its arrival, and its sale or
     /// its reservation. The next of the `customers` has reserved the animal, two to six days ago.
-    fn animal_events(
+    fn build_animal_events(
         &self,
         index: usize,
         photo: Option<NewPhoto>,
@@ -247,13 +246,14 @@ impl Filling<'_> {
         let facts = &self.facts[index];
         // The animals arrive in the order of the lines, and the first one gets the id 1.
         let id = i64::try_from(index)? + 1;
-        let arrival = self.add_command(id, facts, &self.texts.animals[index], photo)?;
+        let arrival = self.build_add_command(id, facts, &self.texts.animals[index], photo)?;
         let mut events = vec![Event {
             days_ago: facts.arrived,
             commands: vec![arrival],
         }];
         if let Some(days_ago) = facts.sold {
-            let sale = order_command(id, OrderTerms::Completed, None)?;
+            let no_customer = None;
+            let sale = build_order_command(id, OrderTerms::Completed, no_customer)?;
             events.push(Event {
                 days_ago,
                 commands: vec![sale],
@@ -261,7 +261,7 @@ impl Filling<'_> {
         }
         if let Some(days) = facts.until {
             let terms = OrderTerms::ReservedUntil(self.end_of_day_in(days)?);
-            let reservation = order_command(id, terms, customers.next())?;
+            let reservation = build_order_command(id, terms, customers.next())?;
             events.push(Event {
                 // Not all reservations begin on the same day.
                 days_ago: 2 + id % 5,
@@ -271,8 +271,8 @@ impl Filling<'_> {
         Ok(events)
     }
 
-    /// Returns the commands that add the categories.
-    fn category_commands(&self) -> anyhow::Result<Vec<Command>> {
+    /// Builds the commands that add the categories.
+    fn build_category_commands(&self) -> anyhow::Result<Vec<Command>> {
         let mut commands = Vec::new();
         for (id, label) in (1..).zip(&self.texts.categories) {
             commands.push(Command::PutCategory {
@@ -290,7 +290,8 @@ impl Filling<'_> {
         self.zone.end_of_day(day).context("the end of a day")
     }
 
-    /// Executes the commands of an event, as `actor` and at the time of the event.
+    /// Executes the commands of an event, as `actor` and at the time of the event. No client
+    /// repeats them, so their remembered response is empty.
     async fn execute(&self, event: Event, actor: &NamedActor) -> anyhow::Result<()> {
         let context = WriteContext::new(actor.clone(), self.days_ago(event.days_ago)?);
         let respond = |_: &[_]| StoredResponse::default();
@@ -312,11 +313,12 @@ impl Filling<'_> {
             .photos
             .add(Bytes::from_static(picture), Format::WebP)
             .await?;
-        Ok(Some(stored_photo.into_photo(None)))
+        let no_alternative_text = None;
+        Ok(Some(stored_photo.into_photo(no_alternative_text)))
     }
 
-    /// Returns the command that adds an animal.
-    fn add_command(
+    /// Builds the command that adds the animal with this id.
+    fn build_add_command(
         &self,
         id: i64,
         facts: &AnimalFacts,
@@ -325,9 +327,6 @@ impl Filling<'_> {
     ) -> anyhow::Result<Command> {
         let born_at = self.days_ago(facts.born)?;
         let born = self.zone.day_of(born_at).to_string();
-        // No manufacturer has the code 999: it is reserved for tests. The rest only looks like a
-        // number from a factory.
-        let microchip = format!("999000000{:06}", 1001 + 37 * id);
         let values = [
             ("species", facts.species.clone()),
             ("sex", facts.sex.clone()),
@@ -337,7 +336,7 @@ impl Filling<'_> {
             ("colour", texts.colour.clone()),
             ("description", texts.description.clone()),
             ("born", born),
-            ("microchip", microchip),
+            ("microchip", make_microchip_number(id)),
         ];
         let fields = values.into_iter().map(|(field, value)| {
             let value = FieldValue::Text(value);
@@ -354,17 +353,33 @@ impl Filling<'_> {
     }
 }
 
-/// The commands that one member of the staff has given at one time.
-struct Event {
-    days_ago: i64,
-    commands: Vec<Command>,
-}
-
-/// Returns the command that places an order for an animal.
-fn order_command(id: i64, terms: OrderTerms, customer: Option<String>) -> anyhow::Result<Command> {
+/// Builds the command that places an order for the animal with this id.
+fn build_order_command(
+    id: i64,
+    terms: OrderTerms,
+    customer: Option<String>,
+) -> anyhow::Result<Command> {
     let pet = PetId::new(id).context("the number of an animal")?;
     Ok(Command::PlaceOrder(NewOrder {
         contact: customer.and_then(Contact::new),
         ..NewOrder::new(pet, terms)
     }))
+}
+
+/// Makes the number of the microchip of the animal with this id.
+fn make_microchip_number(id: i64) -> String {
+    // No manufacturer has this code: 999 is reserved for tests.
+    let manufacturer = 999;
+    // Numbers that do not follow each other look more like numbers from a factory.
+    let serial_number = 1001 + 37 * id;
+    format!("{manufacturer}{serial_number:012}")
+}
+
+/// Generates the password of the members of the staff.
+fn generate_password() -> String {
+    runtime::random()
+        .sample_iter(Alphanumeric)
+        .take(PASSWORD_LENGTH)
+        .map(char::from)
+        .collect()
 }

@@ -43,11 +43,11 @@ pub(super) struct Export {
 
     /// Write everything of the store area: each field, animal, order and category as
     /// a line of NDJSON, for `petstore import --keep-ids`
-    #[arg(long, env = "PETSTORE_EXPORT_ALL", value_parser = values::boolean)]
+    #[arg(long, env = "PETSTORE_EXPORT_ALL", value_parser = values::parse_boolean)]
     all: bool,
 
     /// Also write the contacts of orders, which are personal data (with --all)
-    #[arg(long, env = "PETSTORE_EXPORT_WITH_CONTACTS", requires = "all", value_parser = values::boolean)]
+    #[arg(long, env = "PETSTORE_EXPORT_WITH_CONTACTS", requires = "all", value_parser = values::parse_boolean)]
     with_contacts: bool,
 
     /// Write only animals with this status
@@ -57,7 +57,7 @@ pub(super) struct Export {
     /// Write CSV for a spreadsheet: with a byte order mark, with semicolons if the
     /// language of the store has a decimal comma, and with a ' before each part of a
     /// name that would be a formula; do not import such a file
-    #[arg(long, env = "PETSTORE_EXPORT_SPREADSHEET", value_parser = values::boolean)]
+    #[arg(long, env = "PETSTORE_EXPORT_SPREADSHEET", value_parser = values::parse_boolean)]
     spreadsheet: bool,
 
     #[command(flatten)]
@@ -72,15 +72,16 @@ const CANNOT_WRITE: &str = "cannot write the animals";
 impl Export {
     /// Writes the animals of a snapshot of the database to standard output.
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let format = self.effective_format()?;
+        let format = self.choose_format()?;
         let mut snapshot = databases::open_snapshot(&self.database.url)?;
         let language = snapshot.profile()?.language.unwrap_or(Language::English);
         let out = io::stdout().lock();
-        // A progress bar would mix with the lines of the result.
-        let mut progress = if out.is_terminal() || !io::stderr().is_terminal() {
-            Progress::hidden()
-        } else {
+        // At a terminal, a progress bar would mix with the lines of the result.
+        let shows_progress = io::stderr().is_terminal() && !out.is_terminal();
+        let mut progress = if shows_progress {
             Progress::of_animals("Exporting", snapshot.count_pets(self.status)?)
+        } else {
+            Progress::hidden()
         };
         let result = match format {
             Format::Csv if self.spreadsheet => {
@@ -92,24 +93,24 @@ impl Export {
                 let mut writer = CsvWriter::new(out)?;
                 self.write_animals(&mut *snapshot, &mut progress, &mut writer)
             }
-            Format::Ndjson if !self.all => {
-                let mut writer = NdjsonWriter::new(out);
-                self.write_animals(&mut *snapshot, &mut progress, &mut writer)
-            }
             Format::Ndjson => {
                 let mut writer = NdjsonWriter::new(out);
-                self.write_everything(&mut *snapshot, &mut progress, &mut writer)
+                if self.all {
+                    self.write_everything(&mut *snapshot, &mut progress, &mut writer)
+                } else {
+                    self.write_animals(&mut *snapshot, &mut progress, &mut writer)
+                }
             }
         };
         match result {
-            // The reader closed the pipe early.
+            // The reader of the output has closed the pipe early, as `head` does.
             Err(error) if is_broken_pipe(&error) => Ok(()),
             result => result,
         }
     }
 
-    /// Returns the format of the output. Fails if the format does not fit the other options.
-    fn effective_format(&self) -> anyhow::Result<Format> {
+    /// Chooses the format of the output. Fails if the format does not fit the other options.
+    fn choose_format(&self) -> anyhow::Result<Format> {
         let default_format = if self.all {
             Format::Ndjson
         } else {

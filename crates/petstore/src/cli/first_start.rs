@@ -1,5 +1,5 @@
-//! The lines that `petstore serve` logs when it starts. At the first start, an operator at a terminal
-//! also gets an API key and a link for a manager.
+//! The lines that `petstore serve` logs when it starts. At the first start, an operator at a
+//! terminal also gets an API key and a link for a manager.
 
 use std::{
     io::{self, IsTerminal},
@@ -14,7 +14,7 @@ use petstore_photos::PhotoStorage;
 use petstore_store::Store;
 use tracing::{info, warn};
 
-use super::{keys, pages::Urls, staff, values};
+use super::{keys, output::print_message, pages::Urls, staff, values};
 
 /// Logs the addresses of the service, of its documentation, of its console and of its window. Then
 /// makes sure that the deployment has a valid key, and that the console has staff.
@@ -28,16 +28,22 @@ pub(super) async fn log_start_and_ensure_access(
 ) -> anyhow::Result<()> {
     let deployment = settings.deployment;
     let scheme = if settings.tls { "https" } else { "http" };
-    let url_at = |address: SocketAddr| format!("{scheme}://{address}/v1");
-    let configured_url = settings.own_base_url().map(|url| url.as_str().to_owned());
-    let url = configured_url.unwrap_or_else(|| url_at(values::reachable_address(address)));
+    let url = match settings.own_base_url() {
+        Some(configured_url) => configured_url.as_str().to_owned(),
+        None => format!("{scheme}://{}/v1", values::reachable_address(address)),
+    };
+    // The documentation is at `/docs`, in place of the `/v1` of the API.
     let docs = format!("{}/docs", url.trim_end_matches("/v1"));
+    let photo_place = match photos {
+        Some(storage) => storage.to_string(),
+        None => "off".to_owned(),
+    };
     info!(
         deployment = deployment.as_str(),
         %database,
-        photos = photos.map_or("off".to_owned(), ToString::to_string),
+        photos = photo_place,
         docs = %docs,
-        "serving {}", url_at(address)
+        "serving {scheme}://{address}/v1"
     );
     for (name, page_url) in [("console", &urls.console), ("window", &urls.window)] {
         if let Some(page_url) = page_url {
@@ -46,15 +52,16 @@ pub(super) async fn log_start_and_ensure_access(
     }
     ensure_first_key(store, deployment, database, &url, &docs).await?;
     match urls.console {
-        Some(console) => ensure_first_manager(store, database, &console).await,
+        Some(console_url) => ensure_first_manager(store, database, &console_url).await,
         None => Ok(()),
     }
 }
 
 /// Makes sure that the deployment has a valid key, or that the operator knows how to create one.
 ///
-/// If the store has no keys at all and this process runs at a terminal, creates the first key and
-/// prints it. If no key is valid otherwise, logs the command that creates a key.
+/// If the deployment has no valid key, there are two cases. If the store has no keys at all and
+/// this process runs at a terminal, creates the first key and prints it. Otherwise, logs the
+/// command that creates a key.
 async fn ensure_first_key(
     store: &dyn Store,
     deployment: Deployment,
@@ -70,7 +77,8 @@ async fn ensure_first_key(
     if has_valid_key {
         return Ok(());
     }
-    if !keys.is_empty() || !io::stderr().is_terminal() {
+    let can_show_first_key = keys.is_empty() && io::stderr().is_terminal();
+    if !can_show_first_key {
         warn!(
             "there is no valid API key for this deployment; create one: \
              petstore keys create --name NAME --deployment {} --database {database}",
@@ -85,7 +93,7 @@ async fn ensure_first_key(
          Try it:\n\n    curl -H 'Authorization: Bearer {key}' {url}/pets\n\n\
          Or open the documentation in a browser:\n\n    {docs}\n"
     );
-    lines.split('\n').for_each(super::output::print_message);
+    print_lines(&lines);
     Ok(())
 }
 
@@ -96,14 +104,15 @@ async fn ensure_first_key(
 async fn ensure_first_manager(
     store: &dyn Store,
     database: &DatabaseUrl,
-    console: &str,
+    console_url: &str,
 ) -> anyhow::Result<()> {
     let staff_members = store.list_staff().await.context("cannot read the staff")?;
     if !staff_members.is_empty() {
         return Ok(());
     }
-    // Other commands do not know the options of this process, so the suggested commands repeat them.
-    let options = format!("--database {database} --console-url {console}");
+    // Other commands do not know the options of this process, so the suggested commands repeat
+    // them.
+    let options = format!("--database {database} --console-url {console_url}");
     if !io::stderr().is_terminal() {
         info!(
             "nobody can use the console yet; add a manager: petstore staff add NAME --role manager {options}"
@@ -116,8 +125,15 @@ async fn ensure_first_manager(
         "\nThe console is for the people in the store. Open this link to choose the password of the \
          member `manager`:\n\n    {}\n\nIt is valid for 24 hours. Another one: petstore staff reset \
          manager {options}\n",
-        staff::token_link(&token, console)
+        staff::token_link(&token, console_url)
     );
-    lines.split('\n').for_each(super::output::print_message);
+    print_lines(&lines);
     Ok(())
+}
+
+/// Prints each line of a text for the operator.
+fn print_lines(text: &str) {
+    for line in text.split('\n') {
+        print_message(line);
+    }
 }

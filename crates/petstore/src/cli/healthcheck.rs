@@ -42,12 +42,12 @@ pub(super) struct Healthcheck {
     url: Option<Url>,
 
     /// The address on which the service listens
-    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_LISTEN", default_value = "127.0.0.1:8080", value_parser = values::listen_address)]
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_LISTEN", default_value = "127.0.0.1:8080", value_parser = values::parse_listen_address)]
     listen: SocketAddr,
 
     /// The address of the management listener; if it is set, the command checks
     /// its /livez
-    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_MANAGEMENT_LISTEN", value_parser = values::listen_address)]
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_MANAGEMENT_LISTEN", value_parser = values::parse_listen_address)]
     management_listen: Option<SocketAddr>,
 
     /// The certificate of the service; if it is set, the command uses TLS
@@ -58,18 +58,18 @@ pub(super) struct Healthcheck {
 impl Healthcheck {
     /// Requests the URL to check. Fails unless the response is a success.
     pub(super) fn run(self) -> anyhow::Result<()> {
-        let url = self.url_to_check()?;
+        let url = self.choose_url()?;
         let status = super::runtime::block_on(request_status(&url))?;
         ensure!(status.is_success(), "{url} responded with {status}");
         Ok(())
     }
 
-    /// Returns the URL to check.
+    /// Chooses the URL to check: the one of the option, or a default.
     ///
     /// By default, it is a URL of the management listener, which accepts connections even when
     /// clients use all connections of the service. Without a management listener, it is the URL of
     /// a document that needs no key.
-    fn url_to_check(&self) -> anyhow::Result<Url> {
+    fn choose_url(&self) -> anyhow::Result<Url> {
         if let Some(url) = &self.url {
             return Ok(url.clone());
         }

@@ -1,8 +1,8 @@
-//! `petstore import`.
+//! `petstore import`: adds the animals of a file to the database.
 //!
-//! The command reads the file twice: first to validate all of it, then to add its rows. The first pass
-//! does not block other writers of the database, even if the file is a slow pipe, and its first invalid
-//! row does not hide the others.
+//! The command reads the file twice: first to validate all of it, then to add its rows. The first
+//! pass does not block other writers of the database, even if the file is a slow pipe, and its
+//! first invalid row does not hide the others.
 
 mod adding;
 mod checked;
@@ -27,9 +27,9 @@ use petstore_store::{
     bulk::{CommitError, Snapshot},
 };
 
-use self::{checked::Checked, csv_args::CsvArgs};
+use self::{checked::CheckedFile, csv_args::CsvArgs};
 use super::{
-    args::{BadSetting, CreateArgs, DatabaseArgs, merge_search},
+    args::{BadSetting, CreateArgs, DatabaseArgs},
     output::{counted, print_message},
     rejects::Rejects,
     values,
@@ -65,7 +65,7 @@ pub(super) struct Import {
 
     /// Add the animals of the valid rows even if other rows are invalid; needs
     /// --rejects
-    #[arg(long, env = "PETSTORE_IMPORT_SKIP_INVALID", value_parser = values::boolean)]
+    #[arg(long, env = "PETSTORE_IMPORT_SKIP_INVALID", value_parser = values::parse_boolean)]
     skip_invalid: bool,
 
     /// The file for invalid rows, as CSV with their lines and the reasons; it must
@@ -74,12 +74,12 @@ pub(super) struct Import {
     rejects: Option<PathBuf>,
 
     /// Validate the file and add nothing
-    #[arg(long, env = "PETSTORE_IMPORT_DRY_RUN", value_parser = values::boolean)]
+    #[arg(long, env = "PETSTORE_IMPORT_DRY_RUN", value_parser = values::parse_boolean)]
     dry_run: bool,
 
     /// Keep the ids of the file, which must be free; without this option, they are
     /// ignored
-    #[arg(long, env = "PETSTORE_IMPORT_KEEP_IDS", value_parser = values::boolean)]
+    #[arg(long, env = "PETSTORE_IMPORT_KEEP_IDS", value_parser = values::parse_boolean)]
     keep_ids: bool,
 
     #[command(flatten)]
@@ -95,35 +95,36 @@ pub(super) struct Import {
 impl Import {
     /// Validates the file, and adds its valid rows unless `--dry-run` is set.
     pub(super) fn run(self) -> anyhow::Result<ExitCode> {
-        let format = self.effective_format()?;
+        let format = self.choose_format()?;
         self.check_options(format)?;
         let source = self.open_source()?;
-        let catalogue = self.open_catalogue()?;
+        let snapshot = self.open_snapshot()?;
         let mut rejects = self.rejects.as_deref().map(Rejects::create).transpose()?;
 
-        let checked = self.check(&source, format, rejects.as_mut(), catalogue)?;
+        let checked = self.check(&source, format, rejects.as_mut(), snapshot)?;
         if checked.invalid_count > 0 && !self.skip_invalid {
             return Err(self.invalid_rows_error(&checked));
         }
         if let Some(rejects) = &mut rejects {
             rejects.finish()?;
         }
-        if !self.dry_run
-            && let Err(error) = self.add(&source, format, &checked)
-        {
-            // The outcome of the commit is unknown. If the valid rows were added, the user needs this file
-            // for the invalid ones.
-            if error.is::<CommitError>()
-                && let Some(rejects) = rejects
-            {
-                rejects.keep();
+        if !self.dry_run {
+            let result = self.add(&source, format, &checked);
+            if let Err(error) = result {
+                // The outcome of the commit is unknown. If the valid rows were added, the user
+                // needs this file for the invalid ones.
+                if error.is::<CommitError>()
+                    && let Some(rejects) = rejects
+                {
+                    rejects.keep();
+                }
+                return Err(error);
             }
-            return Err(error);
         }
 
         self.print_summary(&checked, rejects);
         if !self.dry_run {
-            merge_search(self.database.url);
+            self.database.merge_search();
         }
         Ok(if checked.invalid_count == 0 {
             ExitCode::SUCCESS
@@ -132,8 +133,8 @@ impl Import {
         })
     }
 
-    /// Returns the format that the option sets, or else the one that the name of the file shows.
-    fn effective_format(&self) -> Result<Format, BadSetting> {
+    /// Chooses the format that the option sets, or else the one that the name of the file shows.
+    fn choose_format(&self) -> Result<Format, BadSetting> {
         let format = self.format.or_else(|| Format::from_path(&self.file));
         format.ok_or_else(|| {
             BadSetting(
@@ -184,9 +185,10 @@ impl Import {
     /// Opens a snapshot of the database. Returns `None` if there is no database yet and the command
     /// may create it.
     ///
-    /// This happens before the file is read, which may take long, so that an error comes early. The
-    /// snapshot must be closed as soon as possible, because no checkpoint can finish while it is open.
-    fn open_catalogue(&self) -> anyhow::Result<Option<Box<dyn Snapshot>>> {
+    /// The snapshot is opened before the file is read, which may take long, so that an error comes
+    /// early. It must be closed as soon as possible, because no checkpoint can finish while it is
+    /// open.
+    fn open_snapshot(&self) -> anyhow::Result<Option<Box<dyn Snapshot>>> {
         match databases::open_snapshot(&self.database.url) {
             Err(OpenError::Absent(_) | OpenError::Empty(_)) if self.if_absent.create => Ok(None),
             snapshot => Ok(Some(snapshot?)),
@@ -212,10 +214,11 @@ impl Import {
     }
 
     /// Returns the error for a file that is not imported because it has invalid rows.
-    fn invalid_rows_error(&self, checked: &Checked) -> anyhow::Error {
+    fn invalid_rows_error(&self, checked: &CheckedFile) -> anyhow::Error {
         let invalid_count = checked.invalid_count;
         let row_count = checked.valid_count + invalid_count;
-        let skip_advice = if checked.is_connected {
+        // The rows of a full export depend on each other, so none can be skipped.
+        let skip_advice = if checked.is_full_export {
             ""
         } else {
             ", or add --skip-invalid --rejects FILE to import the others"
@@ -227,7 +230,7 @@ impl Import {
     }
 
     /// Prints how many rows were imported, rejected and ignored. Keeps the file of rejected rows.
-    fn print_summary(&self, checked: &Checked, rejects: Option<Rejects>) {
+    fn print_summary(&self, checked: &CheckedFile, rejects: Option<Rejects>) {
         let action = if self.dry_run {
             "Would import"
         } else {

@@ -53,7 +53,7 @@ pub(super) struct Create {
     scope: Scope,
 
     /// How long the key is valid, such as 90d, 12h or 30s; forever if not given
-    #[arg(long, value_name = "DURATION", env = "PETSTORE_KEY_EXPIRES", value_parser = values::duration)]
+    #[arg(long, value_name = "DURATION", env = "PETSTORE_KEY_EXPIRES", value_parser = values::parse_duration)]
     expires: Option<Duration>,
 
     /// The rate limit of the key, such as 10/s, 600/min or 5000/h; by default, the
@@ -120,7 +120,7 @@ pub(super) struct Rotate {
         value_name = "DURATION",
         env = "PETSTORE_KEY_OVERLAP",
         default_value = "24h",
-        value_parser = values::duration
+        value_parser = values::parse_duration
     )]
     overlap: Duration,
 
@@ -203,7 +203,7 @@ impl Revoke {
             .await
             .context("cannot revoke the key")?;
         let Some(record) = revoked_key else {
-            bail!(missing_key(self.id, &self.database));
+            bail!(missing_key_error(self.id, &self.database));
         };
         let database = &self.database.url;
         super::output::print_message(&format!(
@@ -262,7 +262,7 @@ impl Rotate {
             .await
             .context("cannot read the key")?;
         let Some(old_key) = old_key else {
-            bail!(missing_key(self.id, &self.database));
+            bail!(missing_key_error(self.id, &self.database));
         };
         ensure!(
             old_key.is_valid_at(now),
@@ -279,7 +279,8 @@ impl Rotate {
     }
 }
 
-/// Creates the first key of a store, which does not expire. `petstore serve` and `petstore demo` print it.
+/// Creates the first key of a store, which `petstore serve` and `petstore demo` print. The key does
+/// not expire.
 pub(super) async fn create_first_key(
     store: &dyn Store,
     deployment: Deployment,
@@ -311,7 +312,8 @@ fn generate_key(deployment: Deployment) -> ApiKey {
     ApiKey::generate(deployment, &mut super::runtime::random())
 }
 
-/// Returns the time that is `duration` after `now`. An error names the `option` that sets the duration.
+/// Returns the time that is `duration` after `now`. An error names the `option` that sets the
+/// duration.
 fn time_after(now: Timestamp, duration: Duration, option: &str) -> Result<Timestamp, BadSetting> {
     let time = SignedDuration::try_from(duration).and_then(|duration| now.checked_add(duration));
     time.map_err(|_| {
@@ -323,7 +325,7 @@ fn time_after(now: Timestamp, duration: Duration, option: &str) -> Result<Timest
 }
 
 /// Returns the error for a key that does not exist.
-fn missing_key(id: KeyId, database: &DatabaseArgs) -> BadSetting {
+fn missing_key_error(id: KeyId, database: &DatabaseArgs) -> BadSetting {
     let database = &database.url;
     BadSetting(format!(
         "key {id} does not exist in {database}; `petstore keys list` lists the keys"

@@ -1,24 +1,20 @@
 //! Monitoring of `petstore serve`: the management listener, and traces.
 
-use std::{env, io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{env, net::SocketAddr, sync::Arc, time::Duration};
 
-use anyhow::anyhow;
 use clap::Args;
 use petstore_api::Management;
 use petstore_domain::Deployment;
 use petstore_observe::traces::{self, Endpoint, Exporter, Sampler, Spans};
 use petstore_web::server::{self, Limits};
 use rand::Rng;
-use tokio::{
-    net::{TcpListener, TcpSocket},
-    sync::watch,
-};
+use tokio::{net::TcpListener, sync::watch};
 use tracing::{info, warn};
 
-use super::{args::BadSetting, values};
+use super::{reserved_address::ReservedAddress, values};
 
-/// The maximum number of connections to the management listener. It is low because only the tools of
-/// operators connect, and their requests are short.
+/// The maximum number of connections to the management listener. It is low because only the tools
+/// of operators connect, and their requests are short.
 const MAX_CONNECTIONS: usize = 64;
 
 /// How long requests to the management listener may take at shutdown.
@@ -38,7 +34,7 @@ pub(super) struct Traces {
 pub(super) struct ManagementArgs {
     /// The address for /livez, /readyz and /metrics; off by default. Requests need
     /// no API key, so use a private address
-    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_MANAGEMENT_LISTEN", value_parser = values::listen_address)]
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_MANAGEMENT_LISTEN", value_parser = values::parse_listen_address)]
     management_listen: Option<SocketAddr>,
 
     /// The address of an OpenTelemetry collector (OTLP over HTTP), such as
@@ -67,6 +63,7 @@ impl ManagementArgs {
         let Some(endpoint) = self.otlp_endpoint.clone() else {
             return Ok(None);
         };
+        // A variable that is not set counts as empty.
         let header_list = env::var("OTEL_EXPORTER_OTLP_HEADERS").unwrap_or_default();
         let (headers, header_warnings) = traces::parse_headers(&header_list);
         let sampler_name = env::var("OTEL_TRACES_SAMPLER").unwrap_or_default();
@@ -76,7 +73,7 @@ impl ManagementArgs {
         for warning in header_warnings.into_iter().chain(sampler_warnings) {
             warn!("{warning}");
         }
-        let (spans, exporter) = traces::start(endpoint, headers, sampler, deployment, random)?;
+        let (spans, exporter) = traces::channel(endpoint, headers, sampler, deployment, random)?;
         Ok(Some(Traces {
             spans: Arc::new(spans),
             exporter,
@@ -84,86 +81,12 @@ impl ManagementArgs {
     }
 }
 
-/// An address that this process has bound but does not listen on yet, so no client can connect.
-pub(super) struct ReservedAddress {
-    socket: TcpSocket,
-    address: SocketAddr,
-    /// The option that sets the address.
-    option: &'static str,
-    /// Whether to use a free port instead if another process takes this one first.
-    can_use_free_port: bool,
-}
-
-/// A function that reserves an address: [`ReservedAddress::new`] or [`ReservedAddress::new_or_free`].
-/// The second argument is the option that sets the address.
-pub(super) type Reserve = fn(SocketAddr, &'static str) -> anyhow::Result<ReservedAddress>;
-
-impl ReservedAddress {
-    /// Reserves an address. Errors name the `option` that sets it.
-    pub(super) fn new(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
-        let socket = server::bind(address).map_err(|error| listen_error(error, address, option))?;
-        Ok(Self {
-            socket,
-            address,
-            option,
-            can_use_free_port: false,
-        })
-    }
-
-    /// Reserves an address, or a free port on the same host if the port is in use. If the host
-    /// itself cannot be used, the free port fails with the same error.
-    pub(super) fn new_or_free(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
-        let mut reserved_address =
-            Self::new(address, option).or_else(|_| Self::free_port(address, option))?;
-        reserved_address.can_use_free_port = true;
-        Ok(reserved_address)
-    }
-
-    /// Reserves a free port on the host of this address.
-    fn free_port(address: SocketAddr, option: &'static str) -> anyhow::Result<Self> {
-        Self::new(SocketAddr::new(address.ip(), 0), option)
-    }
-
-    /// Begins to accept connections. If another process has taken the address first, uses a free
-    /// port where [`Self::new_or_free`] allows it.
-    pub(super) fn listen(self) -> anyhow::Result<TcpListener> {
-        let Self {
-            socket,
-            address,
-            option,
-            can_use_free_port,
-        } = self;
-        match server::listen(socket) {
-            Ok(listener) => Ok(listener),
-            // Another process that had also bound the address has listened on it first.
-            Err(_) if can_use_free_port => Self::free_port(address, option)?.listen(),
-            Err(error) => Err(listen_error(error, address, option)),
-        }
-    }
-}
-
-/// Returns the error for an address that cannot be used, with advice for the operator.
-fn listen_error(error: io::Error, address: SocketAddr, option: &str) -> anyhow::Error {
-    let message = format!("cannot listen on {address}: {error}");
-    match error.kind() {
-        io::ErrorKind::AddrInUse => anyhow!(
-            "{message}; another program, perhaps another petstore, uses this port: stop it, or \
-                 set another port with {option}"
-        ),
-        io::ErrorKind::AddrNotAvailable => anyhow!(
-            "{message}; this machine does not have the address: set another address with {option}"
-        ),
-        io::ErrorKind::PermissionDenied => anyhow!(BadSetting(format!(
-            "{message}; ports below 1024 need the capability CAP_NET_BIND_SERVICE: set \
-                 another port with {option}"
-        ))),
-        _ => anyhow!(error).context(format!("cannot listen on {address}")),
-    }
-}
-
 /// Logs the address of the management listener, if there is one.
 pub(super) fn log_address(listener: Option<&TcpListener>) {
-    if let Some(address) = listener.and_then(|listener| listener.local_addr().ok()) {
+    // The log line does not matter enough to fail if the address cannot be found out.
+    if let Some(listener) = listener
+        && let Ok(address) = listener.local_addr()
+    {
         info!("management listener at http://{address}");
     }
 }

@@ -1,5 +1,5 @@
-//! The command line, with one file per command. Results go to standard output; logs and messages go to
-//! standard error.
+//! The command line, with one file for each command. Results go to standard output. Logs and
+//! messages go to standard error.
 
 mod args;
 mod audit;
@@ -19,10 +19,12 @@ mod management;
 mod openapi;
 mod output;
 mod pages;
+mod photo_checks;
 mod photo_files;
 mod photos;
 mod provider;
 mod rejects;
+mod reserved_address;
 mod restore;
 mod runtime;
 mod serve;
@@ -102,8 +104,8 @@ enum Command {
 /// restart the service after this status.
 const WRONG_SETTING: u8 = 2;
 
-/// Returns the exit status for an error: [`WRONG_SETTING`] if a restart cannot help before an operator
-/// has acted, and otherwise 1.
+/// Returns the exit status for an error: [`WRONG_SETTING`] if a restart cannot help before an
+/// operator has acted, and otherwise 1.
 fn exit_status(error: &anyhow::Error) -> u8 {
     let needs_operator = error.is::<BadSetting>()
         || error.is::<serve::FilesChanged>()
@@ -119,7 +121,8 @@ pub fn command() -> clap::Command {
 
 /// Parses the command line, and runs the command. Prints an error as one line on standard error.
 pub fn main() -> ExitCode {
-    // Databases contain the digests of keys, so only the owner may read the files that a command creates.
+    // Databases contain the digests of keys, so only the owner may read the files that a command
+    // creates.
     umask(Mode::RWXG | Mode::RWXO);
     let matches = match Cli::command().try_get_matches() {
         Ok(matches) => matches,
@@ -130,27 +133,27 @@ pub fn main() -> ExitCode {
         Err(error) => return report_clap_error(&error),
     };
     if let Err(error) = variables::rerun_with_settings_file(&matches) {
-        return fail(&error.into());
+        return report_error(&error.into());
     }
     warn_of_unknown_variables(&cli.command);
 
     let file_size_watch = match FileSizeWatch::start() {
         Ok(file_size_watch) => file_size_watch,
-        Err(error) => return fail(&error.into()),
+        Err(error) => return report_error(&error.into()),
     };
     match cli.command.run() {
         Ok(exit_code) => exit_code,
-        Err(error) => fail(&file_size_watch.explain(error)),
+        Err(error) => report_error(&file_size_watch.explain(error)),
     }
 }
 
-/// Prints a warning for each `PETSTORE_` variable that no option reads, which is probably misspelled.
-/// `serve` logs these warnings instead, and `demo` ignores all variables.
+/// Prints a warning for each `PETSTORE_` variable that no option reads, which is probably
+/// misspelled. `serve` logs these warnings instead, and `demo` ignores all variables.
 fn warn_of_unknown_variables(chosen_command: &Command) {
     if matches!(chosen_command, Command::Serve(_) | Command::Demo(_)) {
         return;
     }
-    for warning in variables::unknown_variable_warnings(command()) {
+    for warning in variables::describe_unknown_variables(command()) {
         print_message(&format!("warning: {warning}"));
     }
 }
@@ -161,7 +164,7 @@ impl Command {
         match self {
             // An import that rejects rows succeeds with an exit code of its own.
             Self::Import(import) => return import.run(),
-            Self::Serve(serve) => serve.run(variables::unknown_variable_warnings(command())),
+            Self::Serve(serve) => serve.run(variables::describe_unknown_variables(command())),
             Self::Demo(demo) => demo.run(),
             Self::Keys(keys) => block_on(keys.run()),
             Self::Staff(staff) => block_on(staff.run()),
@@ -182,15 +185,15 @@ impl Command {
     }
 }
 
-/// Prints an error on one line, and returns its exit code.
-fn fail(error: &anyhow::Error) -> ExitCode {
+/// Prints the error of a command on one line, and returns its exit code.
+fn report_error(error: &anyhow::Error) -> ExitCode {
     // The error message of a database can have several lines.
     print_message(&format!("error: {}", error_chain(error.as_ref())).replace('\n', " "));
     exit_status(error).into()
 }
 
-/// Prints the line about an error of clap, and returns the exit code. clap also reports a request
-/// for the help or for the version as an error; then this prints the requested text.
+/// Prints an error of clap on one line, and returns its exit code. A request for the help or for
+/// the version is also an error to clap. In this case, prints the requested text.
 fn report_clap_error(error: &clap::Error) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp
@@ -201,11 +204,13 @@ fn report_clap_error(error: &clap::Error) -> ExitCode {
         }
         _ => print_message(&describe_invalid_arguments(error)),
     }
-    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(WRONG_SETTING))
+    // clap has only the exit codes 0 and 2, so the conversion does not fail.
+    let exit_code = u8::try_from(error.exit_code()).unwrap_or(WRONG_SETTING);
+    exit_code.into()
 }
 
-/// Returns a line about invalid arguments. It has the first paragraph of clap's message, which says what is
-/// wrong, and after a semicolon a tip.
+/// Returns a line about invalid arguments. The line begins with the first paragraph of clap's
+/// message, which says what is wrong. After a semicolon, it has a tip.
 fn describe_invalid_arguments(error: &clap::Error) -> String {
     let message = error.to_string();
     let first_paragraph: Vec<&str> = message
@@ -218,7 +223,7 @@ fn describe_invalid_arguments(error: &clap::Error) -> String {
         Some(tip) => description.extend(["; ", &tip]),
         None => push_clap_tips(&mut description, error, &message),
     }
-    if let Some(variable) = variables::variable_behind(command(), &description) {
+    if let Some(variable) = variables::find_variable_behind(command(), &description) {
         description.extend([" (set by the environment variable ", &variable, ")"]);
     }
     description
@@ -246,7 +251,7 @@ fn tip_for_mistake(error: &clap::Error) -> Option<String> {
         let invalid_value = context_text(ContextKind::InvalidValue)?;
         return tip_for_scope(&invalid_value, valid_values);
     }
-    if context_text(ContextKind::InvalidSubcommand).is_some_and(|command| command == "server") {
+    if context_text(ContextKind::InvalidSubcommand).as_deref() == Some("server") {
         return Some("perhaps petstore serve".to_owned());
     }
     if error.kind() != ErrorKind::UnknownArgument {

@@ -18,7 +18,7 @@ use super::{args::BaseUrlArgs, values};
 ))]
 pub(super) struct Openapi {
     /// Print the document of the store area instead of the contract
-    #[arg(long, env = "PETSTORE_OPENAPI_STORE", value_parser = values::boolean)]
+    #[arg(long, env = "PETSTORE_OPENAPI_STORE", value_parser = values::parse_boolean)]
     store: bool,
 
     /// The format of the document

@@ -9,6 +9,13 @@ use std::{
 use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 
+/// The error message for an incomplete result.
+pub(super) const NOT_WRITTEN: &str = "cannot write to standard output";
+
+/// The number of steps between two updates of a progress bar. An update is slow compared with a
+/// step.
+const STEPS_PER_UPDATE: u64 = 4096;
+
 /// Returns a count and its noun, such as `1 animal`, `2 animals` or `2 categories`. `noun` is
 /// singular.
 pub(super) fn counted(count: u64, noun: &str) -> String {
@@ -21,13 +28,15 @@ pub(super) fn counted(count: u64, noun: &str) -> String {
     }
 }
 
-/// Writes a line for the user to standard error. A failure is ignored, so that the command continues.
+/// Writes a line for the user to standard error. A failure is ignored, so that the command
+/// continues.
 pub(super) fn print_message(line: &str) {
     let _ = writeln!(io::stderr(), "{}", escape_hidden(line));
 }
 
-/// Escapes a text that may quote a file, a database or the command line, so that it is safe to print on a
-/// terminal. Control characters and bidirectional formatting characters are escaped as in JSON: `\u001b`.
+/// Escapes a text that may quote a file, a database or the command line, so that it is safe to
+/// print on a terminal. Escapes control characters and bidirectional formatting characters as in
+/// JSON: `\u001b`.
 pub(super) fn escape_hidden(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return text.into();
@@ -55,7 +64,7 @@ fn is_hidden(character: char) -> bool {
 }
 
 /// Renders a table with aligned columns. The first row is the heading.
-pub(super) fn table<const N: usize>(rows: &[[String; N]]) -> String {
+pub(super) fn render_table<const N: usize>(rows: &[[String; N]]) -> String {
     let widths: [usize; N] = std::array::from_fn(|column| {
         rows.iter()
             .map(|row| row[column].chars().count())
@@ -75,11 +84,11 @@ pub(super) fn table<const N: usize>(rows: &[[String; N]]) -> String {
     text
 }
 
-/// Writes the lines of a result to standard output, escaped. It is not an error if the reader closes
-/// the pipe early, as `head` does.
+/// Writes the lines of a result to standard output, escaped. Does not fail if the reader closes the
+/// pipe early, as `head` does.
 pub(super) fn print(result: &str) -> anyhow::Result<()> {
     let lines: Vec<_> = result.split('\n').map(escape_hidden).collect();
-    match print_all(&lines.join("\n")) {
+    match print_completely(&lines.join("\n")) {
         Err(error) if is_broken_pipe(&error) => Ok(()),
         outcome => outcome,
     }
@@ -92,23 +101,17 @@ pub(super) fn is_broken_pipe(error: &anyhow::Error) -> bool {
         .is_some_and(|error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Writes a result that must not be lost, such as a new key, to standard output. Fails if not all of it
-/// is written.
-pub(super) fn print_all(result: &str) -> anyhow::Result<()> {
+/// Writes a result that must not be lost, such as a new key, to standard output. Fails if not all
+/// of it is written.
+pub(super) fn print_completely(result: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(result.as_bytes())
         .and_then(|()| out.flush())
         .context(NOT_WRITTEN)
 }
 
-/// The error message for an incomplete result.
-pub(super) const NOT_WRITTEN: &str = "cannot write to standard output";
-
-/// The number of steps between two updates of a progress bar, which are slow compared with a step.
-const STEPS_PER_UPDATE: u64 = 4096;
-
-/// A progress bar on standard error, with the rate and the time left. Hidden if standard error is not a
-/// terminal.
+/// A progress bar on standard error, with the rate and the time left. It is hidden if standard
+/// error is not a terminal.
 pub(super) struct Progress {
     bar: ProgressBar,
     /// The number of steps so far, such as animals or rows.

@@ -1,4 +1,5 @@
-//! The pages of `petstore serve` for people: the console for the staff, and the window for the public.
+//! The pages of `petstore serve` for people: the console for the staff, and the window for the
+//! public.
 
 mod listener_settings;
 mod options;
@@ -18,9 +19,10 @@ use petstore_web::{
 use petstore_window::{self as window, Style, Window, WindowSettings};
 use tokio::net::TcpListener;
 
-pub(super) use self::options::ConsoleUrlArgs;
 use self::options::{ConsoleArgs, StoreArgs, WindowArgs};
-use super::management::{Reserve, ReservedAddress};
+use super::reserved_address::{Reserve, ReservedAddress};
+
+pub(super) use self::options::ConsoleUrlArgs;
 
 /// The options for the pages.
 #[derive(Debug, Args)]
@@ -114,7 +116,7 @@ impl PagesArgs {
     }
 
     /// Returns the URLs at which browsers reach these listeners.
-    pub(super) fn urls(&self, listeners: &Listeners, has_tls: bool) -> Urls {
+    pub(super) fn urls_for(&self, listeners: &Listeners, has_tls: bool) -> Urls {
         let console_settings = self.console.url.listener_settings();
         let window_settings = self.window.listener_settings();
         let console_address = local_address(listeners.console.as_ref());
@@ -126,14 +128,14 @@ impl PagesArgs {
     }
 
     /// Serves the console and the window, with the limits for clients, until `stop` completes.
-    pub(super) async fn run(
+    pub(super) async fn serve(
         &self,
         listeners: Listeners,
         mut parts: PageParts,
         limits: &Limits,
         stop: impl Future<Output = ()> + Clone + Send,
     ) {
-        let window_url = self.urls(&listeners, parts.tls.is_some()).window;
+        let window_url = self.urls_for(&listeners, parts.tls.is_some()).window;
         let console_settings = self.settings_for_console(&parts, limits, window_url.clone());
         let window_settings = WindowSettings {
             url: window_url.unwrap_or_default(),
@@ -173,7 +175,8 @@ impl PagesArgs {
         }
     }
 
-    /// Returns the facts about the store from the options, which apply where its profile has none.
+    /// Returns the facts about the store from the options. A fact in the profile of the store
+    /// replaces the one from the options.
     pub(super) fn store_options(&self) -> StoreOptions {
         StoreOptions {
             name: self.store.store_name.clone(),

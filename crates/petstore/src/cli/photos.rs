@@ -1,5 +1,4 @@
-//! The options for the storage of the photos of animals. Only texts for users call a storage a
-//! place.
+//! The options for the storage of the photos of animals. Texts for users call a storage a place.
 
 use std::{
     env,
@@ -32,8 +31,9 @@ const PHOTOS_VARIABLE: &str = "PETSTORE_PHOTOS";
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Photos")]
 pub(super) struct PhotoArgs {
-    /// Where the files of photos are: a folder, `s3://BUCKET/PREFIX`, or off; by default, `photos` next to
-    /// the SQLite file, and off over PostgreSQL. Every process on a database needs the same place
+    /// Where the files of photos are: a folder, `s3://BUCKET/PREFIX`, or off; by default, `photos`
+    /// next to the SQLite file, and off over PostgreSQL. Every process on a database needs the same
+    /// place
     #[arg(long, value_name = "PLACE", env = PHOTOS_VARIABLE, value_parser = parse_storage)]
     pub(super) photos: Option<StorageSetting>,
 }
@@ -46,7 +46,7 @@ pub(super) struct ServicePhotoArgs {
     photos: PhotoArgs,
 
     /// The largest picture that a client can send, such as 500KiB or 16MiB; up to 64MiB
-    #[arg(long, value_name = "SIZE", env = "PETSTORE_MAX_PHOTO_SIZE", default_value = "16MiB", value_parser = values::photo_size)]
+    #[arg(long, value_name = "SIZE", env = "PETSTORE_MAX_PHOTO_SIZE", default_value = "16MiB", value_parser = values::parse_photo_size)]
     max_photo_size: usize,
 }
 
@@ -90,35 +90,31 @@ pub(super) fn parse_storage(text: &str) -> Result<StorageSetting, String> {
     Ok(StorageSetting::Folder(text.into()))
 }
 
-/// Opens the storage of the photos of a database. Returns `None` if photos are off.
+/// Opens the storage of the photos of a database. Returns `None` if photos are off. Errors name the
+/// `option` for the setting.
 ///
-/// Without a setting, the storage is the folder `photos` next to a SQLite file, and photos are off
-/// over PostgreSQL. Errors name the `option` for the setting.
+/// Without a setting, the photos of a SQLite database are in the folder `photos` next to its file,
+/// and the photos of a PostgreSQL database are off.
 pub(super) fn open_storage(
     setting: Option<&StorageSetting>,
     option: &str,
     database: &DatabaseUrl,
 ) -> anyhow::Result<Option<PhotoStorage>> {
-    match setting {
-        Some(StorageSetting::Off) => Ok(None),
-        Some(StorageSetting::Folder(path)) => Ok(Some(open_folder(path.clone(), database))),
-        Some(StorageSetting::Bucket(url)) => {
+    let folder = match (setting, database) {
+        (Some(StorageSetting::Off), _) | (None, DatabaseUrl::Postgres(_)) => return Ok(None),
+        (Some(StorageSetting::Bucket(url)), _) => {
             let bucket = Bucket::new(url, environment_variables(), REQUEST_LIMIT)
                 .map_err(|reason| BadSetting(format!("{option} {url}: {reason}")))?;
-            Ok(Some(bucket.into()))
+            return Ok(Some(bucket.into()));
         }
-        None => match database {
-            DatabaseUrl::Sqlite(file) => {
-                let path = file.with_file_name("photos");
-                Ok(Some(open_folder(path, database)))
-            }
-            DatabaseUrl::Postgres(_) => Ok(None),
-        },
-    }
+        (Some(StorageSetting::Folder(path)), _) => path.clone(),
+        (None, DatabaseUrl::Sqlite(file)) => file.with_file_name("photos"),
+    };
+    Ok(Some(open_folder(folder, database)))
 }
 
-/// Returns a folder for photos. Its files get the owner of the SQLite file, or over PostgreSQL, the
-/// owner of the folder.
+/// Opens a folder for the photos of a database. New files in the folder get the owner of the SQLite
+/// file. If the database is in PostgreSQL, they get the owner of the folder.
 fn open_folder(path: PathBuf, database: &DatabaseUrl) -> PhotoStorage {
     let owner = match database {
         DatabaseUrl::Sqlite(file) => FileOwner::for_file(file),
@@ -143,9 +139,9 @@ pub(super) fn environment_variables() -> Vec<(String, String)> {
 
 impl PhotoArgs {
     /// Returns the name of the storage if it may belong to another database than the one that the
-    /// command uses. This is so if [`PHOTOS_VARIABLE`] names the storage, but the command line
-    /// names the database. Reads the variable and the command line of this process.
-    pub(super) fn suspicious_storage(&self) -> Option<String> {
+    /// command uses. This is so if [`PHOTOS_VARIABLE`] names the storage, but the command line of
+    /// this process names the database.
+    pub(super) fn find_suspicious_storage(&self) -> Option<String> {
         let is_from_variable =
             env::var_os(PHOTOS_VARIABLE).is_some() && !is_on_command_line("photos");
         let is_suspicious = is_from_variable && is_on_command_line("database");
@@ -160,9 +156,9 @@ impl PhotoArgs {
     }
 
     /// Fails if the storage may belong to another database, so that a command does not write to it.
-    /// See [`Self::suspicious_storage`].
+    /// See [`Self::find_suspicious_storage`].
     pub(super) fn reject_suspicious_storage(&self) -> Result<(), BadSetting> {
-        let Some(storage) = self.suspicious_storage() else {
+        let Some(storage) = self.find_suspicious_storage() else {
             return Ok(());
         };
         Err(BadSetting(format!(
@@ -240,7 +236,8 @@ impl PhotoArgs {
 }
 
 impl ServicePhotoArgs {
-    /// Checks only the setting: opening a storage does not yet try whether it can be used.
+    /// Checks the setting. Does not check whether the storage can be used, because opening a
+    /// storage does not try this yet.
     pub(super) fn check(&self, database: &DatabaseUrl) -> anyhow::Result<()> {
         self.photos.open(database)?;
         Ok(())

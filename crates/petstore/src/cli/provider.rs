@@ -20,7 +20,8 @@ use super::{args::BadSetting, values};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Console")]
 pub(super) struct ProviderArgs {
-    /// The OpenID provider at which the staff signs in, such as `https://login.shop.example/realms/shop`
+    /// The OpenID provider at which the staff signs in, such as
+    /// `https://login.shop.example/realms/shop`
     #[arg(long = "oidc-issuer", value_name = "URL", env = "PETSTORE_OIDC_ISSUER", requires_all = ["client_id", "role", "console_url"])]
     issuer: Option<Issuer>,
 
@@ -42,8 +43,8 @@ pub(super) struct ProviderArgs {
     #[arg(long = "oidc-scope", value_name = "SCOPES", env = "PETSTORE_OIDC_SCOPE", requires = "issuer", value_parser = parse_scope)]
     scope: Option<String>,
 
-    /// A claim that gives a role, such as groups=shop-managers:manager; repeat the option for several,
-    /// of which the highest role counts
+    /// A claim that gives a role, such as groups=shop-managers:manager; repeat the option for
+    /// several, of which the highest role counts
     #[arg(
         long = "oidc-role",
         value_name = "CLAIM=VALUE:ROLE",
@@ -53,11 +54,11 @@ pub(super) struct ProviderArgs {
     role: Vec<RoleRules>,
 
     /// The staff signs in only at the OpenID provider, and not with passwords
-    #[arg(long = "oidc-only", env = "PETSTORE_OIDC_ONLY", value_parser = values::boolean)]
+    #[arg(long = "oidc-only", env = "PETSTORE_OIDC_ONLY", value_parser = values::parse_boolean)]
     only: bool,
 
     /// Lead to the OpenID provider without a page with a button in between
-    #[arg(long = "oidc-redirect", env = "PETSTORE_OIDC_REDIRECT", value_parser = values::boolean)]
+    #[arg(long = "oidc-redirect", env = "PETSTORE_OIDC_REDIRECT", value_parser = values::parse_boolean)]
     redirect: bool,
 }
 

@@ -11,8 +11,8 @@ use petstore_formats::files::{InvalidRow, RawRow};
 
 use super::{args::BadSetting, output::escape_hidden};
 
-/// A CSV file with the header `line,column,reason,row`. Dropping this deletes the file, unless `keep`
-/// was called.
+/// A CSV file with the header `line,column,reason,row`. Dropping this deletes the file, unless
+/// `keep` was called.
 pub(super) struct Rejects {
     path: PathBuf,
     writer: csv::Writer<File>,
@@ -20,8 +20,8 @@ pub(super) struct Rejects {
 }
 
 impl Rejects {
-    /// Creates the file. Fails if it exists, because it could be a file that the user needs, such as
-    /// the one with the animals.
+    /// Creates the file. Fails if it exists, because it could be a file that the user needs, such
+    /// as the one with the animals.
     pub(super) fn create(path: &Path) -> anyhow::Result<Self> {
         let file_name = path.display();
         let file = File::create_new(path).map_err(|error| {

@@ -19,12 +19,12 @@ use tempfile::{Builder, NamedTempFile};
 
 use super::{
     args::{BadSetting, DatabaseArgs},
-    backup::{DatabaseCopy, sqlite_file},
+    backup::{DatabaseCopy, require_sqlite_file},
     backups::{NamedBackups, SelectedBackup},
     photo_files::{self, backup_folder_path},
     photos::PhotoArgs,
 };
-use crate::backups::{backup_name, unpack, unpack_file};
+use crate::backups::{backup_name, unpack_file, unpack_from_storage};
 
 /// The first bytes of every gzip file (RFC 1952, section 2.3.1).
 const GZIP_MAGIC: [u8; 2] = [0x1F, 0x8B];
@@ -66,7 +66,7 @@ impl Restore {
     pub(super) fn run(self) -> anyhow::Result<()> {
         let source = &self.source;
         let postgres_alternative = "pg_restore";
-        let database = sqlite_file(&self.database, postgres_alternative)?;
+        let database = require_sqlite_file(&self.database, postgres_alternative)?;
         self.photos.reject_suspicious_storage()?;
         check_folder(database)?;
 
@@ -92,8 +92,8 @@ impl Restore {
         self.restore_copy(source, database)
     }
 
-    /// Restores a copy that `petstore backup` made. Its photos are in its own folder. A call of
-    /// [`Self::check_force`] is not needed, because nothing is unpacked first.
+    /// Restores a copy that `petstore backup` made. Its photos are in its own folder. Nothing is
+    /// unpacked first, so [`Self::check_force`] is not needed.
     fn restore_copy(&self, copy: &Path, database: &Path) -> anyhow::Result<()> {
         let photos = self.replace_database(copy, database, &copy.display())?;
         let photo_folder = Folder::new(backup_folder_path(copy));
@@ -113,13 +113,14 @@ impl Restore {
 
         let advice = named_backups.advice_before(time);
         let photos = self.unpack_and_replace(database, &name, &advice, |unpacked| {
-            unpack(&named_backups.storage, time, unpacked)
+            unpack_from_storage(&named_backups.storage, time, unpacked)
         })?;
         self.restore_photos(named_backups.storage.photos, &photos)
     }
 
     /// Restores a backup that a service made and somebody has renamed. Its photos are in its own
-    /// folder, such as `backup.gz.photos` for `backup.gz`, or else in the folder `photos` next to it.
+    /// folder, such as `backup.gz.photos` for `backup.gz`, or else in the folder `photos` next to
+    /// it.
     fn restore_renamed_backup(&self, backup: &Path, database: &Path) -> anyhow::Result<()> {
         let name = backup.display().to_string();
         let cannot_read = || format!("cannot read {name}");
@@ -128,7 +129,8 @@ impl Restore {
         self.check_force(database)?;
         self.announce(&name, metadata.len())?;
 
-        // Ends a message such as `backup.gz is damaged (…) and was not restored; try another one`.
+        // The end of a message such as `backup.gz is damaged (…) and was not restored; try another
+        // one`.
         let advice = "try another one";
         let photos = self.unpack_and_replace(database, &name, advice, |unpacked| {
             unpack_file(&mut file, unpacked)
@@ -177,13 +179,13 @@ impl Restore {
         let mut unpacked_file = self.temporary_file(database)?;
         if let Err(error) = unpack_to(unpacked_file.as_file_mut()) {
             if error.kind() == ErrorKind::InvalidData {
-                return Err(damaged_backup(backup, &error_chain(&error), advice));
+                return Err(damaged_backup_error(backup, &error_chain(&error), advice));
             }
             return Err(error).context(format!("cannot unpack {backup}"));
         }
 
         self.replace_database(unpacked_file.path(), database, &backup)
-            .map_err(|error| restore_error(error, backup, advice))
+            .map_err(|error| explain_restore_error(error, backup, advice))
     }
 
     /// Creates a temporary file in the folder of the database.
@@ -197,8 +199,8 @@ impl Restore {
             .with_context(|| format!("cannot write next to {url}"))
     }
 
-    /// Replaces the database with a copy of `source`, which messages call `source_name`. Returns the
-    /// photos that the database needs.
+    /// Replaces the database with a copy of `source`, which messages call `source_name`. Returns
+    /// the photos that the database needs.
     fn replace_database(
         &self,
         source: &Path,
@@ -218,7 +220,8 @@ impl Restore {
         Ok(needed_photos)
     }
 
-    /// Copies the files of photos from the backup to the storage of the service, unless photos are off.
+    /// Copies the files of photos from the backup to the storage of the service, unless photos are
+    /// off.
     fn restore_photos(&self, source: PhotoStorage, photos: &[PhotoId]) -> anyhow::Result<()> {
         let Some(destination) = self.photos.open(&self.database.url)? else {
             return Ok(());
@@ -226,16 +229,16 @@ impl Restore {
         // Continues a message such as `backup.photos lacks files of 1 of its 2 photos; put them
         // there, or leave photos out with --photos off`.
         let advice = "put them there";
-        photo_files::copy_all(source, destination, photos, advice)
+        photo_files::copy_and_report(source, destination, photos, advice)
     }
 }
 
-/// Adds the name of an unpacked backup to an error of restoring it, if the backup is damaged or
-/// cannot be opened. If it is damaged, the error ends with `advice`. Returns other errors
-/// unchanged.
-fn restore_error(error: anyhow::Error, backup: &str, advice: &str) -> anyhow::Error {
-    if let Some(damage) = damage_of(&error) {
-        return damaged_backup(backup, &damage, advice);
+/// Adds the name of an unpacked backup to an error, if the error means that the backup is damaged
+/// or cannot be opened. If the backup is damaged, the error ends with `advice`. Returns other
+/// errors unchanged.
+fn explain_restore_error(error: anyhow::Error, backup: &str, advice: &str) -> anyhow::Error {
+    if let Some(damage) = find_damage(&error) {
+        return damaged_backup_error(backup, &damage, advice);
     }
     if error.is::<OpenError>() {
         return error.context(format!("cannot restore {backup}"));
@@ -244,8 +247,8 @@ fn restore_error(error: anyhow::Error, backup: &str, advice: &str) -> anyhow::Er
 }
 
 /// Returns the description of the damage if an error means that the source of a copy is a damaged
-/// database. The damage shows when the source is opened or when its pages are copied.
-fn damage_of(error: &anyhow::Error) -> Option<&str> {
+/// database. The damage is found when the source is opened or when its pages are copied.
+fn find_damage(error: &anyhow::Error) -> Option<&str> {
     if let Some(CopyError::Damaged { what, .. }) = error.downcast_ref() {
         return Some(what.as_str());
     }
@@ -255,8 +258,9 @@ fn damage_of(error: &anyhow::Error) -> Option<&str> {
     }
 }
 
-/// Returns the error for a damaged backup. It ends with `advice`, which says what else to restore.
-fn damaged_backup(backup: &str, reason: &dyn Display, advice: &str) -> anyhow::Error {
+/// Returns the error for a damaged backup. The error ends with `advice`, which says what else to
+/// restore.
+fn damaged_backup_error(backup: &str, reason: &dyn Display, advice: &str) -> anyhow::Error {
     anyhow!("{backup} is damaged ({reason}) and was not restored; {advice}")
 }
 
@@ -274,8 +278,8 @@ fn check_folder(database: &Path) -> Result<(), BadSetting> {
     }
 }
 
-/// Whether a file begins with the magic number of gzip. Returns `false` for a file that cannot be read:
-/// the command fails with its error when it copies the file.
+/// Whether a file begins with the magic number of gzip. Returns `false` for a file that cannot be
+/// read: the command fails with its error when it copies the file.
 fn is_gzip_file(path: &Path) -> bool {
     // Opening a pipe would block the command.
     if !path.is_file() {
@@ -284,6 +288,6 @@ fn is_gzip_file(path: &Path) -> bool {
     let Ok(mut file) = File::open(path) else {
         return false;
     };
-    let mut first_bytes = [0; 2];
+    let mut first_bytes = [0; GZIP_MAGIC.len()];
     file.read_exact(&mut first_bytes).is_ok() && first_bytes == GZIP_MAGIC
 }

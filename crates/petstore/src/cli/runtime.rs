@@ -29,6 +29,9 @@ use tokio::{
 };
 use tracing::{error, warn};
 
+/// The minimum time between two log lines about the limit of file sizes.
+const LIMIT_LOG_INTERVAL: Duration = Duration::from_mins(1);
+
 /// Runs the asynchronous work of a command to completion.
 pub(super) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyhow::Result<T> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
@@ -40,8 +43,8 @@ pub(super) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyh
     result
 }
 
-/// A runtime on a thread of its own, on which blocking code can wait for asynchronous work, even code
-/// that runs within another runtime.
+/// A runtime on a thread of its own, for blocking code that waits for asynchronous work. Even code
+/// that runs within another runtime can wait on it.
 pub(super) struct BlockingRuntime(Runtime);
 
 impl BlockingRuntime {
@@ -62,19 +65,24 @@ impl BlockingRuntime {
     ) -> io::Result<T> {
         let (sender, receiver) = mpsc::sync_channel(1);
         self.0.spawn(async move { sender.send(work.await) });
-        // Fails only if the work panics, because the sender is then dropped without a result.
-        receiver.recv().map_err(io::Error::other)?
+        match receiver.recv() {
+            Ok(result) => result,
+            // The work has panicked, so the sender was dropped without a result.
+            Err(error) => Err(io::Error::other(error)),
+        }
     }
 }
 
-/// Returns a random number generator for keys and request ids, with a seed from the operating system.
+/// Returns a random number generator for keys and request ids, with a seed from the operating
+/// system.
 #[expect(clippy::disallowed_methods, reason = "the only source of randomness")]
 pub(super) fn random() -> StdRng {
     rand::make_rng()
 }
 
-/// Notifies systemd of the `state` of the service, such as `READY=1` (`Type=notify`, `sd_notify(3)`),
-/// by a datagram to the socket that `NOTIFY_SOCKET` names. Does nothing if the variable is not set.
+/// Notifies systemd of the `state` of the service, such as `READY=1` (`Type=notify`,
+/// `sd_notify(3)`). Sends it as a datagram to the socket that the variable `NOTIFY_SOCKET` names.
+/// Does nothing if the variable is not set.
 pub(super) async fn notify(state: &str) {
     let Some(socket) = env::var_os("NOTIFY_SOCKET") else {
         return;
@@ -84,8 +92,8 @@ pub(super) async fn notify(state: &str) {
     }
 }
 
-/// Sends a datagram to a Unix socket: to an abstract one if its name begins with `@`, and otherwise to
-/// a path.
+/// Sends a datagram to a Unix socket. If the name of the socket begins with `@`, it is an abstract
+/// socket, and otherwise it is a path.
 async fn send_datagram(socket_name: &OsStr, content: &str) -> io::Result<()> {
     let address = match socket_name.as_bytes().strip_prefix(b"@") {
         Some(name) => SocketAddr::from_abstract_name(name)?,
@@ -100,8 +108,7 @@ async fn send_datagram(socket_name: &OsStr, content: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The signals that end a service. A signal that arrives while nothing waits for it is delivered to the
-/// next wait.
+/// The signals that end a service. If a signal arrives while nothing waits, the next wait gets it.
 #[derive(Debug)]
 pub(super) struct EndSignals(Vec<unix::Signal>);
 
@@ -126,9 +133,6 @@ impl EndSignals {
     }
 }
 
-/// The minimum time between two log lines about the limit of file sizes.
-const LIMIT_LOG_INTERVAL: Duration = Duration::from_mins(1);
-
 /// A watch for writes of this process beyond the limit of file sizes (`ulimit -f`).
 ///
 /// Without a handler for SIGXFSZ, such a write kills the process. With a handler, the write fails,
@@ -147,7 +151,8 @@ impl FileSizeWatch {
         Ok(Self { runtime, signals })
     }
 
-    /// Adds the limit of file sizes to the error of a failed command, if a write went beyond the limit.
+    /// Adds the limit of file sizes to the error of a failed command, if a write went beyond the
+    /// limit.
     pub(super) fn explain(mut self, error: anyhow::Error) -> anyhow::Error {
         let has_reached_limit = self.runtime.block_on(async {
             // Yields to the runtime once, so that it delivers a pending signal.
@@ -179,10 +184,13 @@ fn watch_limit_signals() -> io::Result<unix::Signal> {
 
 /// Returns the message about a write beyond the limit of file sizes.
 fn limit_message() -> String {
-    let limit = getrlimit(Resource::Fsize).current;
-    let limit_text = limit.map_or_else(|| "a number of".to_owned(), |bytes| bytes.to_string());
+    let limit = match getrlimit(Resource::Fsize).current {
+        Some(bytes) => bytes.to_string(),
+        // The limit was removed after the write.
+        None => "a number of".to_owned(),
+    };
     format!(
-        "a file cannot grow beyond {limit_text} bytes, the limit of file sizes; raise it (ulimit -f, \
+        "a file cannot grow beyond {limit} bytes, the limit of file sizes; raise it (ulimit -f, \
          LimitFSIZE)"
     )
 }

@@ -1,4 +1,4 @@
-//! `petstore serve`.
+//! `petstore serve`: its options, and the settings of the service that follow from them.
 
 mod service;
 
@@ -28,8 +28,8 @@ use super::{
     webhooks::WebhookArgs,
 };
 
-/// How long a request may take in addition to the time for its body. Longer than the store waits for a
-/// lock, so that the store reports a busy database first.
+/// How long a request may take in addition to the time for its body. This is longer than the store
+/// waits for a lock, so that the store reports a busy database first.
 const RESPONSE_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The age at which a client connection is closed. See [`Limits::connection_age`].
@@ -51,7 +51,7 @@ pub(super) struct Serve {
     database: DatabaseArgs,
 
     /// The largest number of connections to PostgreSQL; not used with SQLite
-    #[arg(long, help_heading = "Database", value_name = "COUNT", env = "PETSTORE_DATABASE_CONNECTIONS", default_value = "16", value_parser = values::positive_count)]
+    #[arg(long, help_heading = "Database", value_name = "COUNT", env = "PETSTORE_DATABASE_CONNECTIONS", default_value = "16", value_parser = values::parse_positive_count)]
     database_connections: NonZeroU32,
 
     /// The address and port to listen on; port 0 means a free port
@@ -61,7 +61,7 @@ pub(super) struct Serve {
         value_name = "ADDRESS",
         env = "PETSTORE_LISTEN",
         default_value = "127.0.0.1:8080",
-        value_parser = values::listen_address
+        value_parser = values::parse_listen_address
     )]
     listen: SocketAddr,
 
@@ -101,12 +101,12 @@ pub(super) struct Serve {
 
     /// The largest number of open connections; above it, a new connection replaces
     /// the oldest one without a valid key, or gets 503
-    #[arg(long, help_heading = CLIENTS, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS", default_value = "10000", value_parser = values::positive_count)]
+    #[arg(long, help_heading = CLIENTS, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS", default_value = "10000", value_parser = values::parse_positive_count)]
     max_connections: NonZeroU32,
 
     /// The largest number of connections from one address that is not a trusted
     /// proxy; by default a 20th of all, at least 64, and no limit for this machine
-    #[arg(long, help_heading = CLIENTS, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS_PER_ADDRESS", value_parser = values::positive_count)]
+    #[arg(long, help_heading = CLIENTS, value_name = "COUNT", env = "PETSTORE_MAX_CONNECTIONS_PER_ADDRESS", value_parser = values::parse_positive_count)]
     max_connections_per_address: Option<NonZeroU32>,
 
     /// How long a client may take to send a head or a body, and how long it may
@@ -117,7 +117,7 @@ pub(super) struct Serve {
         value_name = "DURATION",
         env = "PETSTORE_CLIENT_TIMEOUT",
         default_value = "30s",
-        value_parser = values::timeout
+        value_parser = values::parse_timeout
     )]
     client_timeout: Duration,
 
@@ -128,7 +128,7 @@ pub(super) struct Serve {
         value_name = "DURATION",
         env = "PETSTORE_RESERVATION",
         default_value = "14d",
-        value_parser = values::reservation_duration
+        value_parser = values::parse_reservation_duration
     )]
     reservation: Duration,
 
@@ -139,7 +139,7 @@ pub(super) struct Serve {
         value_name = "DURATION",
         env = "PETSTORE_KEEP_CHANGES",
         default_value = "400d",
-        value_parser = values::retention
+        value_parser = values::parse_retention
     )]
     keep_changes: Duration,
 
@@ -150,7 +150,7 @@ pub(super) struct Serve {
         value_name = "DURATION",
         env = "PETSTORE_KEEP_CONTACTS",
         default_value = "30d",
-        value_parser = values::contact_retention
+        value_parser = values::parse_contact_retention
     )]
     keep_contacts: Duration,
 
@@ -182,7 +182,7 @@ pub(super) struct Serve {
 pub(super) struct FilesChanged(#[source] StoreError);
 
 impl Serve {
-    /// Makes this a service for a demo, which these signals end.
+    /// Turns this into the service of a demo. The `signals` end the demo.
     pub(super) fn with_demo(mut self, demo: DemoStore, signals: EndSignals) -> Self {
         self.pages.demo_link = Some(demo.link.digest());
         self.demo = Some(demo);
@@ -190,7 +190,8 @@ impl Serve {
         self
     }
 
-    /// Checks the settings, and serves until a signal ends the process. Logs `warnings` about the settings.
+    /// Checks the settings, and serves until a signal ends the process. Logs `warnings` about the
+    /// settings.
     pub(super) fn run(self, warnings: Vec<String>) -> anyhow::Result<()> {
         check_date()?;
         self.base_urls.check()?;
@@ -202,7 +203,7 @@ impl Serve {
             .enable_all()
             .build()?;
         let result = runtime.block_on(self.serve(warnings));
-        // A slow host name lookup must not delay the exit.
+        // A slow host name lookup must not delay the exit for longer.
         runtime.shutdown_timeout(Duration::from_secs(1));
         result
     }
@@ -218,8 +219,8 @@ impl Serve {
         }
     }
 
-    /// Builds the edge, through which all requests of clients pass, with the routes of the interface
-    /// and the pages.
+    /// Builds the edge, through which all requests of clients pass, with the routes of the
+    /// interface and the pages.
     fn build_edge(&self, limits: &Limits, pages: &Listeners) -> Edge {
         let settings = edge::Settings {
             cors_origins: self.cors_origin.clone(),
@@ -246,11 +247,12 @@ impl Serve {
         }
     }
 
-    /// Returns the limits of the server. Raises the limit of open files as far as possible, because
-    /// each connection is an open file. Logs a warning if that limit is still too low.
-    fn raise_and_get_limits(&self) -> Limits {
+    /// Raises the number of files that this process may open as far as possible, because each
+    /// connection is an open file. Returns the number of connections that the service accepts. Logs
+    /// a warning if this number is lower than configured.
+    fn raise_connection_limit(&self) -> usize {
         let configured_count = self.max_connections.get() as usize;
-        let max_connections = match server::raise_open_files_limit() {
+        match server::raise_open_files_limit() {
             Some(possible_count) if possible_count < configured_count => {
                 warn!(
                     "the limit of open files is too low for {configured_count} connections, so the service \
@@ -260,16 +262,22 @@ impl Serve {
                 possible_count
             }
             _ => configured_count,
+        }
+    }
+
+    /// Returns the limits of a server that can have this number of connections.
+    fn server_limits(&self, max_connections: usize) -> Limits {
+        let max_connections_per_address = match self.max_connections_per_address {
+            Some(count) => count.get() as usize,
+            None => server::default_limit_per_address(max_connections),
         };
-        let per_address = self
-            .max_connections_per_address
-            .map(|count| count.get() as usize);
         Limits {
             max_connections,
-            max_connections_per_address: per_address
-                .unwrap_or_else(|| server::default_limit_per_address(max_connections)),
+            max_connections_per_address,
             trusted_proxies: self.trusted_proxy.iter().copied().collect(),
-            exempts_loopback: per_address.is_none(),
+            // The default limit does not apply to programs on this machine, of which one may be a
+            // proxy. A limit that the operator sets also applies to them.
+            exempts_loopback: self.max_connections_per_address.is_none(),
             client_timeout: self.client_timeout,
             connection_age: MAX_CONNECTION_AGE,
             shutdown_timeout: self.shutdown.timeout,

@@ -62,8 +62,8 @@ enum Command {
         #[command(flatten)]
         console: ConsoleUrlArgs,
     },
-    /// Let a member sign in at the OpenID provider from now on, and not with a password; this ends all
-    /// sessions
+    /// Let a member sign in at the OpenID provider from now on, and not with a password; this ends
+    /// all sessions
     Link {
         #[arg(value_parser = parse_name)]
         name: StaffName,
@@ -153,7 +153,7 @@ impl StaffAdmin<'_> {
             .list_staff()
             .await
             .context("cannot read the staff")?;
-        output::print(&table(&staff, self.now))
+        output::print(&render_members(&staff, self.now))
     }
 
     /// Makes a new link for a member, ends the member's sessions, and prints the link.
@@ -176,13 +176,13 @@ impl StaffAdmin<'_> {
             subject,
         };
         let key = StaffKey::Identity(identity.clone());
-        let holder = self
+        let account_holder = self
             .store
             .find_staff(key)
             .await
             .context("cannot read the staff")?;
-        if let Some(holder) = holder {
-            let holder_name = holder.name.as_str();
+        if let Some(account_holder) = account_holder {
+            let holder_name = account_holder.name.as_str();
             bail!(BadSetting(format!(
                 "{holder_name} signs in with this subject already"
             )));
@@ -288,7 +288,8 @@ async fn save_change(store: &dyn Store, change: StaffChange, now: Timestamp) -> 
     }
 }
 
-/// Prints the link to standard output, and a message about it to standard error.
+/// Prints the link with which a member chooses a password to standard output. Prints to standard
+/// error what to do with the link, and a warning if it works only on this machine.
 fn print_link(
     token: &Token,
     console: &ConsoleUrlArgs,
@@ -296,8 +297,8 @@ fn print_link(
     database: &DatabaseUrl,
 ) -> anyhow::Result<()> {
     let name = name.as_str();
-    let url = console.url();
-    output::print_all(&format!("{}\n", token_link(token, &url))).with_context(|| {
+    let url = console.reachable_url();
+    output::print_completely(&format!("{}\n", token_link(token, &url))).with_context(|| {
         format!("the link could not be printed; make another one: petstore staff reset {name}")
     })?;
     output::print_message(&format!(
@@ -305,7 +306,7 @@ fn print_link(
          hours and is not shown again."
     ));
     if is_local(&url) {
-        let warning = if console.has_url() {
+        let warning = if console.is_url_set() {
             "The link works only on this machine, which --console-url names."
         } else {
             "The link works only on this machine. For a link that works elsewhere, add --console-url."
@@ -329,21 +330,21 @@ pub(super) fn token_link(token: &Token, console_url: &str) -> String {
 }
 
 /// Renders the table of all members.
-fn table(staff: &[StaffMember], now: Timestamp) -> String {
+fn render_members(staff: &[StaffMember], now: Timestamp) -> String {
     let mut rows = vec![["ID", "NAME", "ROLE", "STATE"].map(str::to_owned)];
     for member in staff {
         rows.push([
             member.id.to_string(),
             output::escape_hidden(member.name.as_str()).into_owned(),
             member.role.to_string(),
-            state_text(member, now),
+            describe_state(member, now),
         ]);
     }
-    output::table(&rows)
+    output::render_table(&rows)
 }
 
-/// Returns whether and how a member can sign in, such as `active, with second factor`.
-fn state_text(member: &StaffMember, now: Timestamp) -> String {
+/// Describes whether and how a member can sign in, such as `active, with second factor`.
+fn describe_state(member: &StaffMember, now: Timestamp) -> String {
     if let Some(disabled_at) = member.disabled_at {
         return format!("disabled since {disabled_at}");
     }

@@ -29,7 +29,7 @@ const HOUR: Duration = Duration::from_hours(1);
 /// The time limit of a run of most tasks.
 const RUN_LIMIT: Duration = MINUTE;
 
-/// The time limit of a run that may build indexes, as the first run after an upgrade does on PostgreSQL.
+/// The time limit of a run that may build indexes, as on PostgreSQL after an upgrade.
 const INDEX_LIMIT: Duration = Duration::from_hours(24);
 
 /// The time limit of a run that saves when keys were used. Only the operator sees these times, so
@@ -46,6 +46,9 @@ const DELIVERY_LIMIT: Duration = Duration::from_secs(20);
 /// The time limit of a run that sends spans. The exporter itself has a shorter limit.
 const EXPORT_LIMIT: Duration = Duration::from_secs(15);
 
+/// A function that does a limited amount of work, and returns whether there is more to do.
+type Step = for<'a> fn(&'a App) -> BoxFuture<'a, Result<bool, StoreError>>;
+
 /// Starts all background tasks of a service.
 pub(super) fn start(
     app: &Arc<App>,
@@ -59,7 +62,10 @@ pub(super) fn start(
     start_upkeep(&mut tasks, app);
     start_photos(&mut tasks, app);
     start_search(&mut tasks, store);
-    let save_key_uses = SaveKeyUses::new(Arc::clone(app));
+    let save_key_uses = SaveKeyUses {
+        app: Arc::clone(app),
+        timer: new_timer(SaveKeyUses::INTERVAL),
+    };
     tasks.start("save_key_uses", KEY_USE_LIMIT, save_key_uses);
     let follow_log = FollowLog {
         app: Arc::clone(app),
@@ -123,7 +129,7 @@ fn start_photos(tasks: &mut Tasks, app: &Arc<App>) {
 fn start_search(tasks: &mut Tasks, store: &Arc<dyn Store>) {
     let tend_search = TendSearch {
         store: Arc::clone(store),
-        timer: interval_timer(TendSearch::INTERVAL),
+        timer: new_timer(TendSearch::INTERVAL),
         pause: None,
         last_complete_run: SystemClock.instant(),
     };
@@ -144,7 +150,7 @@ fn start_certificate_renewal(tasks: &mut Tasks, tls: &Arc<Tls>) {
     tasks.start("renew_tls_certificate", CERTIFICATE_LIMIT, steps);
 }
 
-/// Starts a task that repeats a step of the application at an interval. See [`Steps`].
+/// Starts a task that does this [`Step`] of the application at an interval. See [`Steps`].
 fn start_steps(
     tasks: &mut Tasks,
     app: &Arc<App>,
@@ -160,12 +166,9 @@ fn start_steps(
     tasks.start(name, RUN_LIMIT, Steps::new(interval, run_step));
 }
 
-/// A function that does a limited amount of work, and returns whether there is more to do.
-type Step = for<'a> fn(&'a App) -> BoxFuture<'a, Result<bool, StoreError>>;
-
-/// Returns a timer that ticks at once, and then at this interval. After a tick that is late because of
-/// a long run, the next one follows a whole interval later.
-fn interval_timer(interval: Duration) -> Interval {
+/// Returns a timer that ticks at once, and then at this interval. If a tick is late because of a
+/// long run, the next tick follows a whole interval later.
+fn new_timer(interval: Duration) -> Interval {
     let mut timer = time::interval(interval);
     timer.set_missed_tick_behavior(MissedTickBehavior::Delay);
     timer
@@ -178,13 +181,8 @@ struct SaveKeyUses {
 }
 
 impl SaveKeyUses {
-    /// Returns a task that saves every 5 seconds.
-    fn new(app: Arc<App>) -> Self {
-        Self {
-            app,
-            timer: interval_timer(Duration::from_secs(5)),
-        }
-    }
+    /// The time between two saves.
+    const INTERVAL: Duration = Duration::from_secs(5);
 }
 
 impl Task for SaveKeyUses {
@@ -215,7 +213,7 @@ impl<S> Steps<S> {
     fn new(interval: Duration, step: S) -> Self {
         Self {
             step,
-            timer: interval_timer(interval),
+            timer: new_timer(interval),
             has_more: false,
         }
     }
@@ -241,15 +239,19 @@ where
     }
 }
 
-/// The task that prepares new and changed animals for the search by name, category and values, in small
-/// steps.
+/// The task that prepares new and changed animals for the search by name, category and values, in
+/// small steps.
+///
+/// A search reads the unprepared animals one by one, so a few of them hardly slow it down. The task
+/// therefore does nothing while there are at most [`Self::MAX_UNPREPARED`]. Once a minute, it makes
+/// a complete run, which prepares even these.
 struct TendSearch {
     store: Arc<dyn Store>,
     timer: Interval,
     /// The pause before the next step, if there is more to do. Otherwise, the timer determines when
     /// the next step follows.
     pause: Option<Duration>,
-    /// The start of the last complete run, which left no animal unprepared.
+    /// The start of the last complete run.
     last_complete_run: Instant,
 }
 
@@ -257,13 +259,12 @@ impl TendSearch {
     /// The time between two looks for unprepared animals.
     const INTERVAL: Duration = Duration::from_millis(100);
 
-    /// The number of animals that may stay unprepared until the next complete run, at most a minute
-    /// later. A search reads this number of animals in a few milliseconds. If there are more, the
-    /// task prepares them at once.
+    /// The number of animals that may stay unprepared until the next complete run. A search reads
+    /// this number of animals in a few milliseconds.
     const MAX_UNPREPARED: u64 = 1_024;
 
-    /// The number of animals that may stay unprepared after a complete run.
-    const MAX_UNPREPARED_IF_COMPLETE: u64 = 0;
+    /// The time between two complete runs.
+    const COMPLETE_INTERVAL: Duration = MINUTE;
 }
 
 impl Task for TendSearch {
@@ -276,21 +277,21 @@ impl Task for TendSearch {
         }
     }
 
-    /// Prepares a batch of animals if too many are unprepared, and plans the next run.
+    /// Prepares a batch of animals if more are unprepared than may be, and plans the next run.
     async fn run(&mut self) -> Result<(), Failure> {
         self.pause = None;
         let started_at = SystemClock.instant();
-        let is_complete_run =
-            started_at.saturating_duration_since(self.last_complete_run) >= MINUTE;
+        let since_complete_run = started_at.saturating_duration_since(self.last_complete_run);
+        let is_complete_run = since_complete_run >= Self::COMPLETE_INTERVAL;
         let max_unprepared = if is_complete_run {
-            Self::MAX_UNPREPARED_IF_COMPLETE
+            0
         } else {
             Self::MAX_UNPREPARED
         };
         let has_more = self.store.tend_search(max_unprepared).await?;
         if has_more {
-            // The pause is twice as long as the run, so the task works only a third of the time.
-            // Other writes hardly wait for it.
+            // The pause is twice as long as the run, so the task works only a third of the time,
+            // and other writes have their turn.
             let run_duration = SystemClock.instant().saturating_duration_since(started_at);
             self.pause = Some(2 * run_duration);
         } else if is_complete_run {
@@ -301,7 +302,7 @@ impl Task for TendSearch {
 }
 
 /// The task that makes backups at an interval. The first backup waits until the newest one in the
-/// storage is old enough, so that a service that restarts again and again does not fill the storage.
+/// storage is old enough, so that a service that restarts often does not fill the storage.
 struct MakeBackup {
     app: Arc<App>,
     backups: Arc<Backups>,
@@ -319,7 +320,7 @@ impl MakeBackup {
             app,
             backups,
             interval,
-            timer: interval_timer(interval),
+            timer: new_timer(interval),
             is_first: true,
         }
     }

@@ -1,7 +1,8 @@
 //! Environment variables, and the settings file of the packaged service.
 //!
-//! Every option has a variable, except `--create`, `--force` and the options of `demo`. A command that
-//! is given neither a database nor an address uses the settings of the service on this machine.
+//! Every option has a variable, except `--create`, `--force` and the options of `demo`. A command
+//! that is given neither a database nor an address uses the settings of the service on this
+//! machine.
 
 use std::{
     env,
@@ -39,16 +40,23 @@ const PACKAGED_PROGRAM: &str = "/usr/bin/petstore";
 /// developer's build must not write to the database of the service.
 const PACKAGED_SETTINGS_FILE: &str = "/etc/petstore/petstore.env";
 
-/// Returns a warning for each variable with the prefix `PETSTORE_` that no option reads, in
-/// alphabetical order.
-pub(super) fn unknown_variable_warnings(command: clap::Command) -> Vec<String> {
-    let known_names = variable_names(command);
-    let mut warnings: Vec<String> = env::vars_os()
-        .filter_map(|(name, _)| name.into_string().ok())
-        .filter(|name| name.starts_with("PETSTORE_") && !known_names.contains(name))
-        .filter(|name| !is_for_another_program(name))
-        .map(|name| format!("no option reads the variable {name}; correct or remove it"))
-        .collect();
+/// Finds the variables with the prefix `PETSTORE_` that no option reads. Returns a warning for
+/// each, in alphabetical order.
+pub(super) fn describe_unknown_variables(command: clap::Command) -> Vec<String> {
+    let known_names = list_variable_names(command);
+    let mut warnings = Vec::new();
+    for (name, _) in env::vars_os() {
+        // Only names in UTF-8 are checked.
+        let Ok(name) = name.into_string() else {
+            continue;
+        };
+        let is_known = known_names.contains(&name) || is_for_another_program(&name);
+        if name.starts_with("PETSTORE_") && !is_known {
+            warnings.push(format!(
+                "no option reads the variable {name}; correct or remove it"
+            ));
+        }
+    }
     warnings.sort();
     warnings
 }
@@ -61,11 +69,11 @@ fn is_for_another_program(name: &str) -> bool {
             .any(|prefix| name.starts_with(prefix))
 }
 
-/// Returns the environment variable that set the value of the option in clap's error `message`.
-/// With it, the operator knows where the invalid value comes from.
+/// Finds the environment variable that set the value of the option in clap's error `message`. The
+/// operator then knows where the invalid value comes from.
 ///
 /// clap quotes the option: `invalid value 'x' for '--listen <ADDRESS>'`.
-pub(super) fn variable_behind(command: clap::Command, message: &str) -> Option<String> {
+pub(super) fn find_variable_behind(command: clap::Command, message: &str) -> Option<String> {
     let mut variable = None;
     for_each_option(&with_built_in_options(command), &mut |option| {
         if message.contains(&format!("'{option}'")) {
@@ -92,15 +100,20 @@ pub(super) fn is_on_command_line(long_name: &str) -> bool {
     env::args_os().any(|argument| is_option(&argument, long_name))
 }
 
-/// Whether an argument is `--NAME` or begins with `--NAME=`.
+/// Whether an argument is the option `--NAME`, perhaps with its value as in `--NAME=VALUE`.
 fn is_option(argument: &OsStr, long_name: &str) -> bool {
-    let option = argument.to_str().and_then(|text| text.strip_prefix("--"));
-    let after_name = option.and_then(|option| option.strip_prefix(long_name));
-    after_name.is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
+    let Some(text) = argument.to_str() else {
+        return false;
+    };
+    let option = match text.split_once('=') {
+        Some((option, _value)) => option,
+        None => text,
+    };
+    option.strip_prefix("--") == Some(long_name)
 }
 
 /// Returns the names of all variables that the program reads.
-fn variable_names(command: clap::Command) -> Vec<String> {
+fn list_variable_names(command: clap::Command) -> Vec<String> {
     let mut names = vec![SETTINGS_FILE_VARIABLE.to_owned()];
     for_each_option(&with_built_in_options(command), &mut |option| {
         if let Some(name) = option.get_env().and_then(OsStr::to_str) {
@@ -110,8 +123,8 @@ fn variable_names(command: clap::Command) -> Vec<String> {
     names
 }
 
-/// Returns the definition of the command line with the options that clap adds, such as global options
-/// in subcommands.
+/// Returns the definition of the command line with the options that clap adds to it, such as the
+/// global options in subcommands.
 fn with_built_in_options(mut command: clap::Command) -> clap::Command {
     command.build();
     command
@@ -126,15 +139,16 @@ fn for_each_option(command: &clap::Command, visit: &mut dyn FnMut(&clap::Arg)) {
 }
 
 /// Runs the program again with the variables in the settings file, if the command needs the address
-/// or the database of the service and nothing sets it. Does nothing if there is no such file.
+/// or the database of the service, and neither an option nor a variable sets it. Does nothing if
+/// there is no such file.
 /// `serve` never reads the file, because systemd passes its variables.
 ///
 /// The new program replaces this process. If it runs, this function never returns.
 pub(super) fn rerun_with_settings_file(matches: &ArgMatches) -> Result<(), BadSetting> {
-    let Some(file) = settings_file() else {
+    let Some(file) = find_settings_file() else {
         return Ok(());
     };
-    let Some(option) = missing_option(matches) else {
+    let Some(option) = find_missing_option(matches) else {
         return Ok(());
     };
     let Some(variables) = read_settings(&file, option)? else {
@@ -143,10 +157,12 @@ pub(super) fn rerun_with_settings_file(matches: &ArgMatches) -> Result<(), BadSe
     let unset_variables = variables
         .into_iter()
         .filter(|(name, _)| env::var_os(name).is_none());
+    // The path of a running program is known, unless `/proc` is missing.
     let program = env::current_exe().unwrap_or_else(|_| PACKAGED_PROGRAM.into());
     let error = process::Command::new(program)
         .args(env::args_os().skip(1))
         .envs(unset_variables)
+        // The new program must not read the file and run itself again.
         .env(SETTINGS_FILE_VARIABLE, "")
         .exec();
     Err(BadSetting(format!(
@@ -155,9 +171,9 @@ pub(super) fn rerun_with_settings_file(matches: &ArgMatches) -> Result<(), BadSe
     )))
 }
 
-/// Reads the variables in the settings file. Returns `None` if the default file does not exist; a file
-/// that a variable names must exist. Errors advise the operator to add `option`, so that the file is not
-/// needed.
+/// Reads the variables in the settings file. Returns `None` if the default file does not exist. A
+/// file that the operator has named must exist. Errors advise the operator to add `option`, because
+/// the file is then not needed.
 fn read_settings(file: &Path, option: &str) -> Result<Option<Vec<(String, String)>>, BadSetting> {
     let text = match fs::read_to_string(file) {
         Ok(text) => text,
@@ -185,12 +201,14 @@ fn read_settings(file: &Path, option: &str) -> Result<Option<Vec<(String, String
     }
 }
 
-/// Returns the path of the settings file; `None` if this program reads none.
-fn settings_file() -> Option<PathBuf> {
-    match env::var_os(SETTINGS_FILE_VARIABLE) {
-        Some(file) if file.is_empty() => return None,
-        Some(file) => return Some(file.into()),
-        None => {}
+/// Returns the path of the settings file. Returns `None` if this program reads no settings file.
+fn find_settings_file() -> Option<PathBuf> {
+    if let Some(file) = env::var_os(SETTINGS_FILE_VARIABLE) {
+        return if file.is_empty() {
+            None
+        } else {
+            Some(file.into())
+        };
     }
     let program = env::current_exe().ok()?;
     if program == Path::new(PACKAGED_PROGRAM) {
@@ -200,23 +218,31 @@ fn settings_file() -> Option<PathBuf> {
     }
 }
 
-/// Returns the option that names the database or the address of the service, if the command needs it
-/// and neither an option nor a variable sets it. Returns `None` for `serve`.
-fn missing_option(matches: &ArgMatches) -> Option<&'static str> {
-    let (command_name, command_matches) = matches.subcommand()?;
+/// Returns the option that names the database or the address of the service, if the command needs
+/// it and neither an option nor a variable sets it. Returns `None` for `serve`.
+fn find_missing_option(program_matches: &ArgMatches) -> Option<&'static str> {
+    let (command_name, command_matches) = program_matches.subcommand()?;
     let matches = innermost_matches(command_matches);
     let is_default = |id| matches.value_source(id) == Some(ValueSource::DefaultValue);
     let is_given = |id| matches.value_source(id).is_some();
     match command_name {
         "serve" => None,
         "healthcheck" => {
-            let is_missing =
-                is_default("listen") && !is_given("url") && !is_given("management_listen");
-            is_missing.then_some("--listen ADDRESS")
+            let has_address =
+                is_given("url") || is_given("management_listen") || !is_default("listen");
+            if has_address {
+                None
+            } else {
+                Some("--listen ADDRESS")
+            }
         }
         _ => {
-            let has_database = matches.ids().any(|id| id == "database");
-            (has_database && is_default("database")).then_some("--database URL")
+            let needs_database = matches.ids().any(|id| id == "database");
+            if needs_database && is_default("database") {
+                Some("--database URL")
+            } else {
+                None
+            }
         }
     }
 }
@@ -246,10 +272,9 @@ fn parse_settings(text: &str) -> Result<Vec<(String, String)>, InvalidLine> {
         }
         let (name, value) = line.split_once('=').ok_or(InvalidLine { number })?;
         let value = without_quotes(value.trim_start());
-        if name.is_empty()
-            || name.contains(char::is_whitespace)
-            || value.contains(['\\', '"', '\''])
-        {
+        let is_valid_name = !name.is_empty() && !name.contains(char::is_whitespace);
+        let is_valid_value = !value.contains(['\\', '"', '\'']);
+        if !is_valid_name || !is_valid_value {
             return Err(InvalidLine { number });
         }
         variables.push((name.to_owned(), value.to_owned()));
@@ -260,8 +285,8 @@ fn parse_settings(text: &str) -> Result<Vec<(String, String)>, InvalidLine> {
 /// Returns a value without the quotes around it, if it begins and ends with the same quote.
 fn without_quotes(value: &str) -> &str {
     for quote in ['"', '\''] {
-        if let Some(content) = value.strip_prefix(quote)
-            && let Some(content) = content.strip_suffix(quote)
+        if let Some(after_quote) = value.strip_prefix(quote)
+            && let Some(content) = after_quote.strip_suffix(quote)
         {
             return content;
         }

@@ -14,8 +14,9 @@ use petstore_domain::{
 use petstore_store::{OpenMode, Store};
 
 use self::change::Changer;
-pub(super) use self::options::{KeyFileUser, WebhookArgs};
 use super::args::{BadSetting, DatabaseArgs};
+
+pub(super) use self::options::{KeyFileUser, WebhookArgs};
 
 /// Add, list, change and test webhooks
 #[derive(Debug, Args)]
@@ -121,7 +122,7 @@ impl Webhooks {
     pub(super) async fn run(self) -> anyhow::Result<()> {
         let store = self.database.open(OpenMode::AsIs).await?;
         let database = &self.database.url;
-        let registrar = self.options.registrar(database, KeyFileUser::Command);
+        let registrar = self.options.build_registrar(database, KeyFileUser::Command);
         let changer = Changer {
             store: store.as_ref(),
             registrar: &registrar,
@@ -152,7 +153,7 @@ impl Command {
                 types,
                 description,
             } => {
-                let webhook = new_webhook(changer.registrar, &url, types, description)?;
+                let webhook = check_new_webhook(changer.registrar, &url, types, description)?;
                 changer.add(webhook).await
             }
             Self::Remove(WebhookNumber { id }) => changer.change(id, WebhookCommand::Delete).await,
@@ -176,9 +177,9 @@ impl Command {
     }
 }
 
-/// Returns the webhook to add. If `types` is empty, the webhook receives changes of all types.
-/// Fails if the URL or the description is invalid.
-fn new_webhook(
+/// Checks the arguments for a new webhook, and returns the webhook to add. Without `types`, the
+/// webhook receives changes of all types. Fails if the URL or the description is invalid.
+fn check_new_webhook(
     registrar: &Registrar,
     url: &str,
     types: Vec<ChangeType>,

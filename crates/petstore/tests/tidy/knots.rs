@@ -92,7 +92,8 @@ fn names_of(text: &str) -> Names {
     for statement in code_of(text).split_inclusive(';') {
         let begin = statement.rfind("use ").filter(|&at| {
             let line = statement[..at].rsplit('\n').next().unwrap().trim();
-            line.is_empty() || line.starts_with("pub")
+            let is_word = !line.ends_with(char::is_alphanumeric) || line.ends_with("pub");
+            is_word && (line.is_empty() || line.starts_with("pub"))
         });
         let Some(begin) = begin else {
             rest.push_str(statement);

@@ -4,22 +4,16 @@ use super::files;
 
 /// What the window reads of the row of an animal: whether its page is there, where it is in lists and files, and what a
 /// filter compares. It shows nothing of it other than the name of an animal that has found a home.
-const READ: [(&str, &[&str]); 7] = [
+const READ: [(&str, &[&str]); 8] = [
     ("animal_page.rs", &["name", "status", "withdrawal"]),
     ("arrival_order.rs", &["id"]),
     ("csv.rs", &["category_id"]),
     ("feed.rs", &["created_at"]),
     ("list_page.rs", &["category_id"]),
+    ("returned_pets.rs", &["status", "withdrawal"]),
     (
         "selection.rs",
-        &[
-            "category_id",
-            "fields",
-            "id",
-            "name",
-            "status",
-            "withdrawal",
-        ],
+        &["category_id", "fields", "id", "name", "status"],
     ),
     (
         "sitemap.rs",

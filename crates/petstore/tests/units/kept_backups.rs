@@ -12,7 +12,7 @@ use std::{
 use jiff::{Timestamp, ToSpan};
 use petstore::backups::{
     BackupOutcome, BackupStorage, Backups, Copies, StoredFiles, backup_name, backup_time,
-    kept_backups,
+    select_kept_backups,
 };
 use petstore_domain::Clock;
 use petstore_observe::metrics::BackupMetrics;
@@ -66,7 +66,7 @@ fn all_of_the_last_day_are_kept_then_the_newest_of_each_day() {
     let now = at("2026-11-26T12:00:00Z");
     // One each six hours for 20 days.
     let all: Vec<Timestamp> = (0..80).map(|count| now - (6 * count).hours()).collect();
-    let kept = kept_backups(
+    let kept = select_kept_backups(
         all.iter().copied(),
         now,
         Duration::from_hours(14 * 24),
@@ -91,7 +91,7 @@ fn a_clock_that_was_ahead_does_not_hide_what_was_made_since() {
         files.newest_backup(at("2020-01-01T00:00:00Z")),
         Some(ahead[1])
     );
-    let kept = kept_backups(
+    let kept = select_kept_backups(
         files.backups.into_keys(),
         now,
         Duration::from_hours(24),
@@ -278,7 +278,7 @@ proptest! {
     ) {
         let all: BTreeSet<Timestamp> = times.iter().map(|&time| second(time)).collect();
         let keep = Duration::from_secs(u64::try_from(days * DAY).unwrap());
-        let found = kept_backups(all.iter().copied(), second(now), keep, &Copies::default());
+        let found = select_kept_backups(all.iter().copied(), second(now), keep, &Copies::default());
         prop_assert!(found.is_subset(&all));
         let last: Vec<i64> = times.iter().rev().take(2).copied().collect();
         let until_now: Vec<i64> = times.range(..=now).rev().take(2).copied().collect();
@@ -291,7 +291,7 @@ proptest! {
             prop_assert_eq!(found.contains(&second(time)), expected, "{}", time);
         }
         // Again, after a moment in which nothing was made, nothing more goes.
-        let again = kept_backups(found.iter().copied(), second(now), keep, &Copies::default());
+        let again = select_kept_backups(found.iter().copied(), second(now), keep, &Copies::default());
         prop_assert_eq!(again, found);
     }
 
@@ -300,7 +300,7 @@ proptest! {
         let (mut files, mut now) = (StoredFiles::default(), 1_000_000);
         for jump in jumps {
             now += jump;
-            let time = files.free_time(second(now)).unwrap();
+            let time = files.find_free_time(second(now)).unwrap();
             prop_assert!(time >= second(now));
             prop_assert!(!files.backups.contains_key(&time));
             files.add(&backup_name(time), 1);

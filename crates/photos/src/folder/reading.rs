@@ -51,17 +51,19 @@ impl Folder {
     /// Reads a piece of a file like [`Self::read`], but without blocking. Returns `None` unless the
     /// file is in a local file system and the page cache has the whole piece.
     ///
-    /// Threads that must not block try this first, because passing a read to another thread costs
-    /// as much as sending a photo.
+    /// Threads that must not block try this first. For a photo, passing the read to another thread
+    /// would cost as much time as everything else together.
     pub(crate) fn read_cached(
         &self,
         file: PhotoFile,
         offset: u64,
         max_length: usize,
     ) -> Option<Piece> {
+        // Until the first blocking read, it is unknown whether the file system is local.
         if self.is_local.get() != Some(&true) {
             return None;
         }
+        // After any error, the caller uses the blocking `read`.
         let open_file = openat2(
             CWD,
             self.file_path(file),
@@ -95,10 +97,9 @@ fn is_local(file: &File) -> bool {
 
 /// Returns the number of bytes from `offset` to the end of a file, but at most `max_length`.
 fn piece_length(file_length: u64, offset: u64, max_length: usize) -> usize {
-    let remaining_length = file_length.saturating_sub(offset);
-    usize::try_from(remaining_length)
-        .unwrap_or(max_length)
-        .min(max_length)
+    let remaining = file_length.saturating_sub(offset);
+    let remaining_length = usize::try_from(remaining).unwrap_or(usize::MAX);
+    remaining_length.min(max_length)
 }
 
 #[cfg(test)]

@@ -41,8 +41,9 @@ async fn start_group(runner: &Arc<Runner>, requests: Vec<CalledExecution>) {
 
 /// Carries out requests as one group, and sends the outcomes to their callers.
 ///
-/// If the group keeps failing because of a conflict or a lock, splits it into halves, which may be split
-/// again. So contention for one animal does not delay the other requests.
+/// If the group keeps failing because of a conflict or a lock, splits it into halves, which may be
+/// split again. So contention for one animal does not delay the other requests. The future is boxed
+/// because of this recursion.
 pub(crate) fn carry_out(
     runner: Arc<Runner>,
     access: Access,
@@ -65,6 +66,7 @@ pub(crate) fn carry_out(
             }
             Err(error) => {
                 for request in remaining {
+                    // If the caller is gone, nobody needs the error.
                     let _ = request.caller.send(Err(error.clone()));
                 }
             }

@@ -19,18 +19,18 @@ pub(crate) struct Execution {
     pub respond: ExecutionRenderer,
 }
 
-/// The outcome of a request, which is valid once the transaction of its group is committed.
-pub(super) struct Outcome {
-    pub(super) execution_outcome: ExecutionOutcome,
+/// A request that was decided. Its outcome is valid once the transaction of its group is committed.
+pub(super) struct DecidedRequest {
+    pub(super) outcome: ExecutionOutcome,
     /// The changes for the log.
     pub(super) entries: Vec<LogEntry>,
 }
 
-impl Outcome {
-    /// Returns the outcome of a request that appends nothing to the log.
-    pub(super) fn without_changes(execution_outcome: ExecutionOutcome) -> Self {
+impl DecidedRequest {
+    /// Returns a decided request that appends nothing to the log.
+    pub(super) fn without_changes(outcome: ExecutionOutcome) -> Self {
         Self {
-            execution_outcome,
+            outcome,
             entries: Vec::new(),
         }
     }
@@ -39,7 +39,7 @@ impl Outcome {
     /// or request may have committed this data without waiting for the standby.
     pub(super) fn needs_confirmation(&self) -> bool {
         matches!(
-            self.execution_outcome,
+            self.outcome,
             ExecutionOutcome::Done { .. } | ExecutionOutcome::Replayed(_)
         )
     }
@@ -47,38 +47,40 @@ impl Outcome {
 
 impl Execution {
     /// Decides the commands of this request, and merges their changes into the state of the group.
-    /// If one command is refused, the whole request is refused, and the state stays as it is.
     /// `subjects` are the subjects of the commands, in the same order.
+    ///
+    /// If one command is refused, the whole request is refused, and the state stays as it is.
     pub(super) fn decide(
         &self,
         group_state: &mut GroupState,
         subjects: &[CommandSubjects],
-    ) -> Outcome {
+    ) -> DecidedRequest {
         // The columns store times in milliseconds, and the response must have the same times.
         let now = truncate_to_milliseconds(self.context.now);
-        let mut state = group_state.state_for(subjects);
+        let mut state = group_state.copy_state_for(subjects);
         for (index, (command, command_subjects)) in self.commands.iter().zip(subjects).enumerate() {
             if let Err(refusal) = state.decide(command, command_subjects.new_ids, now) {
-                return Outcome::without_changes(ExecutionOutcome::Refused { index, refusal });
+                let refused = ExecutionOutcome::Refused { index, refusal };
+                return DecidedRequest::without_changes(refused);
             }
         }
 
         let decisions = mem::take(&mut state.decisions);
         let entries = mem::take(&mut state.entries);
-        group_state.merge(state);
+        group_state.merge_changes(state);
         let response = (self.respond)(&decisions);
         let changes = decisions
             .into_iter()
             .flat_map(|decision| decision.changes)
             .collect();
-        Outcome {
-            execution_outcome: ExecutionOutcome::Done { response, changes },
+        DecidedRequest {
+            outcome: ExecutionOutcome::Done { response, changes },
             entries,
         }
     }
 
-    /// Returns the outcome of a request for which the database has no identifier left: a refusal of its
-    /// first command that needs one.
+    /// Returns the outcome of this request if the database has no identifier left for it: a refusal
+    /// of its first command that needs one.
     pub(super) fn refuse_without_identifiers(&self) -> ExecutionOutcome {
         // Never `None`: only a command that needs an identifier makes the database draw one.
         let index = self.commands.iter().position(needs_identifier);

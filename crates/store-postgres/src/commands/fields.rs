@@ -9,7 +9,7 @@ use std::{
 
 use petstore_domain::store_area::{Command, UniqueKey, UniqueValueOwner};
 use petstore_store::{
-    admin::fields::{LIST, read_field_set},
+    admin::fields::{LIST as LIST_FIELDS, read_field_set},
     columns::Value,
     drivers::postgres::Failure,
     state::{State, Versions},
@@ -18,7 +18,7 @@ use tokio_postgres::{Client, Statement};
 
 use super::state::{GroupState, READ_SUBJECTS, pet_parameters};
 use crate::{
-    pool::Connection,
+    connection::Connection,
     rows::pet_id,
     writes::{Write, parameters, transpose},
 };
@@ -51,12 +51,13 @@ pub(super) async fn read_fields_and_owners(
     group_state: &mut GroupState,
     commands: &[&Command],
 ) -> Result<(), Failure> {
-    let list_fields = connection.prepare_once(LIST).await?;
-    let find_owners = connection.prepare_once(FIND_OWNERS).await?;
-    let read_subjects = connection.prepare_once(&READ_SUBJECTS).await?;
+    let fields_statement = connection.prepare_once(LIST_FIELDS).await?;
+    let owners_statement = connection.prepare_once(FIND_OWNERS).await?;
+    let subjects_statement = connection.prepare_once(&READ_SUBJECTS).await?;
     let client: &Client = connection;
     let state = &mut group_state.state;
-    state.fields = Arc::new(read_field_set(&client.query(&list_fields, &[]).await?)?);
+    let field_rows = client.query(&fields_statement, &[]).await?;
+    state.fields = Arc::new(read_field_set(&field_rows)?);
 
     let keys: BTreeSet<UniqueKey> = commands
         .iter()
@@ -65,18 +66,18 @@ pub(super) async fn read_fields_and_owners(
     if keys.is_empty() {
         return Ok(());
     }
-    let owners = query_owners(client, &find_owners, &keys).await?;
+    let owners = query_owners(client, &owners_statement, &keys).await?;
     if owners.is_empty() {
         return Ok(());
     }
 
-    // The decision depends on the owners, so their rows are read, too.
+    // The decision depends on the animals that own the values, so read their rows, too.
     let parameter_columns = transpose(owners.iter().map(|owner| pet_parameters(owner.pet)));
     let rows = client
-        .query(&read_subjects, &parameters(&parameter_columns))
+        .query(&subjects_statement, &parameters(&parameter_columns))
         .await?;
     for row in &rows {
-        group_state.add_pet(row)?;
+        group_state.add_pet_and_holder(row)?;
     }
     for UniqueValueOwner { key, pet } in owners {
         group_state.state.add_owner(key, pet);
@@ -84,16 +85,16 @@ pub(super) async fn read_fields_and_owners(
     Ok(())
 }
 
-/// Returns the owners of the given unique values, with the prepared statement [`FIND_OWNERS`]. A value
-/// that is not taken has no owner.
+/// Returns the owners of the given unique values. A value that no animal owns is missing from the
+/// result. `statement` is the prepared [`FIND_OWNERS`].
 async fn query_owners(
     client: &Client,
-    find_owners: &Statement,
+    statement: &Statement,
     keys: &BTreeSet<UniqueKey>,
 ) -> Result<Vec<UniqueValueOwner>, Failure> {
     let field_names: Vec<&str> = keys.iter().map(|key| key.field.as_str()).collect();
     let texts: Vec<&str> = keys.iter().map(|key| key.text.as_str()).collect();
-    let rows = client.query(find_owners, &[&field_names, &texts]).await?;
+    let rows = client.query(statement, &[&field_names, &texts]).await?;
     let mut owners = Vec::with_capacity(rows.len());
     for row in &rows {
         let key = UniqueKey {
@@ -134,9 +135,9 @@ impl FieldWrites {
         }
     }
 
-    /// Returns the statements for these changes. They must be the first ones of their transaction: all
-    /// transactions lock the fields before they lock animals, so that they cannot deadlock.
-    pub(super) fn writes(&self) -> Vec<Write<'_>> {
+    /// Builds the statements for these changes. They must be the first ones of their transaction:
+    /// all transactions lock the fields before they lock animals, so that they cannot deadlock.
+    pub(super) fn build_writes(&self) -> Vec<Write<'_>> {
         if self.version == 0 {
             return Vec::new();
         }

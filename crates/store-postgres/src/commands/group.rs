@@ -19,12 +19,12 @@ use petstore_store::{
 use tokio_postgres::{Client, Row, Statement, error::SqlState};
 
 use super::{
-    execution::{Execution, Outcome},
+    execution::{DecidedRequest, Execution},
     fields::read_fields_and_owners,
     state::{CommandSubjects, GroupState, READ_SUBJECTS, subject_parameters},
 };
 use crate::{
-    pool::Connection,
+    connection::Connection,
     queue::{CalledWork, MAX_GROUP_BYTES},
     requests::{self, RECALL_ALL},
     writes::{parameters, transpose},
@@ -60,6 +60,14 @@ pub(super) struct Group {
     pub(super) requests: Vec<CalledExecution>,
 }
 
+/// The rows that were read for the requests of a group.
+struct GroupRows {
+    /// A row of [`READ_SUBJECTS`] for each command.
+    subject_rows: Vec<Row>,
+    /// For each request, what is remembered under its idempotency key.
+    known_requests: Vec<Option<KnownRequest>>,
+}
+
 impl Group {
     /// Carries out the requests, and sends the responses to the callers. If an earlier attempt has
     /// carried out a request already, recalls its response.
@@ -68,9 +76,10 @@ impl Group {
     pub(super) async fn attempt(&mut self, connection: &mut Connection) -> Result<(), Failure> {
         let mut failed_attempts = 0;
         while !self.requests.is_empty() {
-            let Err(failure) = self.carry_out_first(connection).await else {
-                // At least one request has left the group.
-                continue;
+            let failure = match self.carry_out_first(connection).await {
+                // At least one request has left the group. Carry out the next ones.
+                Ok(()) => continue,
+                Err(failure) => failure,
             };
             failed_attempts += 1;
             match self.next_step(&failure, failed_attempts) {
@@ -126,23 +135,20 @@ impl Group {
             Err(failure) => return self.handle_failed_read(failure),
         };
         let mut group_state = GroupState::default();
-        let subjects = self.add_subjects(&rows.subjects, &mut group_state)?;
+        let subjects = self.add_subjects(&rows.subject_rows, &mut group_state)?;
         self.read_needed_fields(connection, &mut group_state)
             .await?;
         self.read_namesakes(connection, &mut group_state).await?;
 
-        let outcomes = self.decide(&mut group_state, subjects, rows.known_requests);
-        self.save(connection, group_state, &outcomes).await?;
-        self.respond(
-            outcomes
-                .into_iter()
-                .map(|outcome| outcome.execution_outcome),
-        );
+        let decided_requests = self.decide(&mut group_state, subjects, rows.known_requests);
+        self.save(connection, group_state, &decided_requests)
+            .await?;
+        self.respond(decided_requests.into_iter().map(|decided| decided.outcome));
         Ok(())
     }
 
     /// Handles a failure to read the rows. If the group is a single request for which no identifier is
-    /// left, responds with the refusal of the request. Returns any other failure.
+    /// left, responds with the refusal of the request, and succeeds. Returns any other failure.
     ///
     /// A group of several requests is split after this failure, until the request that needs the
     /// identifier is on its own.
@@ -177,10 +183,12 @@ impl Group {
         Ok(())
     }
 
-    /// Reads into the state which categories already have a label that a command gives to another one.
+    /// Reads the categories that already have a label which a command gives to another category, and
+    /// adds them to the state. The decision needs them, because no two categories may have the same
+    /// label.
     ///
-    /// Two processes can still give the same label at the same time; `petstore check` reports both
-    /// categories.
+    /// Nothing is locked here, so two processes can still give the same label at the same time.
+    /// `petstore check` then reports both categories.
     async fn read_namesakes(
         &self,
         connection: &mut Connection,
@@ -238,32 +246,33 @@ impl Group {
     /// the two reads would be carried out twice: it would not be found as remembered, although the rows
     /// already have its changes.
     async fn read_rows(&self, connection: &mut Connection) -> Result<GroupRows, Failure> {
-        let read_subjects = connection.prepare_once(&READ_SUBJECTS).await?;
-        let recall_all = connection.prepare_once(RECALL_ALL).await?;
+        let subjects_statement = connection.prepare_once(&READ_SUBJECTS).await?;
+        let recall_statement = connection.prepare_once(RECALL_ALL).await?;
         let client: &Client = connection;
-        let subjects_query = self.read_subjects(client, &read_subjects);
+        let subjects_query = self.query_subjects(client, &subjects_statement);
         let has_keys = self.idempotent_requests().any(|request| request.is_some());
         if !has_keys {
             return Ok(GroupRows {
-                subjects: subjects_query.await?,
+                subject_rows: subjects_query.await?,
                 known_requests: self.requests.iter().map(|_| None).collect(),
             });
         }
 
         // `try_join` polls its first future first, so both statements are sent at once, in this order.
-        let requests_query = requests::recall_all(client, &recall_all, self.idempotent_requests());
-        let (subjects, known_requests) = try_join(subjects_query, requests_query).await?;
+        let requests_query =
+            requests::recall_all(client, &recall_statement, self.idempotent_requests());
+        let (subject_rows, known_requests) = try_join(subjects_query, requests_query).await?;
         Ok(GroupRows {
-            subjects,
+            subject_rows,
             known_requests,
         })
     }
 
-    /// Reads one row for each command, with the prepared statement [`READ_SUBJECTS`].
-    async fn read_subjects(
+    /// Reads one row for each command, with `statement`, which is the prepared [`READ_SUBJECTS`].
+    async fn query_subjects(
         &self,
         client: &Client,
-        read_subjects: &Statement,
+        statement: &Statement,
     ) -> Result<Vec<Row>, Failure> {
         let mut rows = Vec::new();
         for execution in self.executions() {
@@ -274,7 +283,7 @@ impl Group {
         }
         let parameter_columns = transpose(rows);
         Ok(client
-            .query(read_subjects, &parameters(&parameter_columns))
+            .query(statement, &parameters(&parameter_columns))
             .await?)
     }
 
@@ -290,25 +299,26 @@ impl Group {
         for execution in self.executions() {
             let mut subjects_of_request = Vec::with_capacity(execution.commands.len());
             for (command, row) in execution.commands.iter().zip(&mut rows) {
-                subjects_of_request.push(group_state.add_row(row, command)?);
+                subjects_of_request.push(group_state.add_subjects(row, command)?);
             }
             subjects.push(subjects_of_request);
         }
         Ok(subjects)
     }
 
-    /// Decides the requests, each on top of the changes of the requests before it. Returns the outcomes of
-    /// the decided requests.
+    /// Decides the requests, each on top of the changes of the requests before it. Returns the
+    /// decided requests.
     ///
-    /// Stops before a request with the idempotency key of an earlier request, which must be remembered
-    /// first. Also stops once the changes reach [`MAX_GROUP_BYTES`].
+    /// Stops before a request that repeats the idempotency key of an earlier request of the group,
+    /// because the earlier request must be remembered first. Stops, too, once the changes reach
+    /// [`MAX_GROUP_BYTES`].
     fn decide(
         &self,
         group_state: &mut GroupState,
         subjects: Vec<Vec<CommandSubjects>>,
         known_requests: Vec<Option<KnownRequest>>,
-    ) -> Vec<Outcome> {
-        let mut outcomes = Vec::new();
+    ) -> Vec<DecidedRequest> {
+        let mut decided_requests = Vec::new();
         let mut keys = HashSet::new();
         let mut change_bytes = 0;
         for ((execution, subjects), known_request) in
@@ -321,21 +331,13 @@ impl Group {
             if is_repeated || change_bytes >= MAX_GROUP_BYTES {
                 break;
             }
-            let outcome = match known_request {
-                Some(known_request) => Outcome::without_changes(known_request.into()),
+            let decided = match known_request {
+                Some(known_request) => DecidedRequest::without_changes(known_request.into()),
                 None => execution.decide(group_state, &subjects),
             };
-            change_bytes += outcome.entries.iter().map(LogEntry::length).sum::<usize>();
-            outcomes.push(outcome);
+            change_bytes += decided.entries.iter().map(LogEntry::length).sum::<usize>();
+            decided_requests.push(decided);
         }
-        outcomes
+        decided_requests
     }
-}
-
-/// The rows that were read for the requests of a group.
-struct GroupRows {
-    /// A row of [`READ_SUBJECTS`] for each command.
-    subjects: Vec<Row>,
-    /// For each request, what is remembered under its idempotency key.
-    known_requests: Vec<Option<KnownRequest>>,
 }

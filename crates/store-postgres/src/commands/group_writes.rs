@@ -8,28 +8,27 @@ use petstore_store::{
 };
 
 use super::{
-    execution::Outcome,
+    execution::DecidedRequest,
     fields::FieldWrites,
     group::Group,
     state::GroupState,
-    write::{row_writes, write_statements},
+    write::{build_row_writes, build_writes},
 };
 use crate::{
-    append::append_statement,
-    pool::Connection,
+    append::build_append_write,
+    connection::Connection,
     requests::{self, NewResponse},
     writes::{Write, prepare, send_transaction},
 };
 
 /// The beginning of a transaction of several requests.
 ///
-/// The group must not wait long for a lock that only one of its requests needs. The group fails instead,
-/// and is split until that request waits on its own.
+/// The group must not wait long for a lock that only one of its requests needs. So the transaction
+/// fails instead, and the group is split until that request waits on its own.
 const BEGIN_GROUP: &str = "BEGIN; SET LOCAL lock_timeout = '100ms'";
 
 impl Group {
-    /// Writes the changes of the first requests in one transaction. `outcomes` are the outcomes of
-    /// the requests, in order.
+    /// Writes the changes of the first requests, which were decided, in one transaction.
     ///
     /// If there is nothing to write, waits until the standby has the rows on which the responses are
     /// based.
@@ -37,46 +36,52 @@ impl Group {
         &mut self,
         connection: &mut Connection,
         mut group_state: GroupState,
-        outcomes: &[Outcome],
+        decided_requests: &[DecidedRequest],
     ) -> Result<(), Failure> {
         let is_batch = self
             .executions()
             .any(|execution| execution.commands.len() > 1);
         let commands = self
             .executions()
-            .take(outcomes.len())
+            .take(decided_requests.len())
             .flat_map(|execution| &execution.commands);
         let field_writes = FieldWrites::take_from(&mut group_state.state, commands);
-        let rows = row_writes(group_state, is_batch);
-        let mut statements: Vec<_> = write_statements(&rows)
-            .chain(self.request_and_log_writes(outcomes))
+        let rows = build_row_writes(group_state, is_batch);
+        let mut statements: Vec<_> = build_writes(&rows)
+            .chain(self.build_request_and_log_writes(decided_requests))
             .collect();
-        if !statements.is_empty() {
-            // Without other writes, the writes of the fields are not needed. They must come first:
-            // see `FieldWrites::writes`.
-            statements.splice(0..0, field_writes.writes());
-            if let Err(failure) = self.commit(connection, &statements).await {
-                // The statements borrow the group, which the next call changes.
-                drop(statements);
-                return Err(self.handle_failed_commit(failure, outcomes));
+        if statements.is_empty() {
+            let needs_confirmation = decided_requests
+                .iter()
+                .any(DecidedRequest::needs_confirmation);
+            if needs_confirmation {
+                connection.confirm().await?;
             }
-        } else if outcomes.iter().any(Outcome::needs_confirmation) {
-            connection.confirm().await?;
+            return Ok(());
+        }
+
+        // The writes of the fields are only needed together with other writes. They come first, for
+        // the reason given at `FieldWrites::build_writes`.
+        statements.splice(0..0, field_writes.build_writes());
+        if let Err(failure) = self.commit(connection, &statements).await {
+            // The statements borrow the group, which the next call changes.
+            drop(statements);
+            return Err(self.handle_failed_commit(failure, decided_requests));
         }
         Ok(())
     }
 
-    /// Returns the writes that remember the requests with their responses, and log the changes.
-    fn request_and_log_writes<'v>(
+    /// Builds the writes that remember the requests with their responses, and log the changes.
+    fn build_request_and_log_writes<'v>(
         &'v self,
-        outcomes: &'v [Outcome],
+        decided_requests: &'v [DecidedRequest],
     ) -> impl Iterator<Item = Write<'v>> {
         let mut responses = Vec::new();
         let mut entries = Vec::new();
-        for (execution, outcome) in self.executions().zip(outcomes) {
+        for (execution, decided) in self.executions().zip(decided_requests) {
             let context = &execution.context;
             if let Some(request) = &context.idempotency
-                && let ExecutionOutcome::Done { response, .. } = &outcome.execution_outcome
+                && let ExecutionOutcome::Done { response, .. } = &decided.outcome
             {
                 responses.push(NewResponse {
                     request,
@@ -84,16 +89,16 @@ impl Group {
                     time: truncate_to_milliseconds(context.now),
                 });
             }
-            for entry in &outcome.entries {
+            for entry in &decided.entries {
                 entries.push((entry, Origin::from(context)));
             }
         }
-        requests::remember_statement(responses)
+        requests::build_remember_write(responses)
             .into_iter()
-            .chain(append_statement(entries))
+            .chain(build_append_write(entries))
     }
 
-    /// Runs the statements in one transaction. If the group has several requests, it does not wait
+    /// Runs the statements in one transaction. The transaction of several requests does not wait
     /// long for locks.
     async fn commit(
         &self,
@@ -113,11 +118,15 @@ impl Group {
 
     /// Handles a failed commit, and returns the failure by which the caller decides whether to retry.
     ///
-    /// If the outcome of the commit is unknown, a request with changes can be retried only if it has an
-    /// idempotency key, by which the retry finds out whether the request was carried out. Requests with
-    /// changes, but without a key, leave the group here: they get an error that says that their outcome
-    /// is unknown.
-    fn handle_failed_commit(&mut self, failure: Failure, outcomes: &[Outcome]) -> Failure {
+    /// If the outcome of the commit is unknown, a request with changes can be retried only if it
+    /// has an idempotency key: by the key, the retry finds out whether the request was carried out.
+    /// A request with changes, but without a key, leaves the group here, with an error that says
+    /// that its outcome is unknown.
+    fn handle_failed_commit(
+        &mut self,
+        failure: Failure,
+        decided_requests: &[DecidedRequest],
+    ) -> Failure {
         if failure.is_conflict() {
             return Failure::Raced;
         }
@@ -131,9 +140,9 @@ impl Group {
         let error = Arc::new(error);
         let mut retryable_requests = Vec::with_capacity(self.requests.len());
         for (index, request) in mem::take(&mut self.requests).into_iter().enumerate() {
-            let has_changed = outcomes
+            let has_changed = decided_requests
                 .get(index)
-                .is_some_and(|outcome| !outcome.entries.is_empty());
+                .is_some_and(|decided| !decided.entries.is_empty());
             let is_remembered = request.work.context.idempotency.is_some();
             if is_remembered || !has_changed {
                 retryable_requests.push(request);

@@ -100,7 +100,7 @@ pub(super) fn subject_parameters<'v>(
     [pet_id, order_id, category_id, note_id]
         .into_iter()
         .chain(needs_new_ids.map(Value::Boolean))
-        .chain(requests::identity(request))
+        .chain(requests::identity_values(request))
         .collect()
 }
 
@@ -111,7 +111,7 @@ pub(super) fn pet_parameters<'v>(id: PetId) -> Vec<Value<'v>> {
     [pet_id, Value::Null, Value::Null, Value::Null]
         .into_iter()
         .chain(needs_new_ids)
-        .chain(requests::identity(None))
+        .chain(requests::identity_values(None))
         .collect()
 }
 
@@ -138,12 +138,12 @@ pub(super) struct CommandSubjects {
 impl GroupState {
     /// Adds the resources in the row of [`READ_SUBJECTS`] that was read for `command`, and returns their
     /// identifiers.
-    pub(super) fn add_row(
+    pub(super) fn add_subjects(
         &mut self,
         row: &Row,
         command: &Command,
     ) -> Result<CommandSubjects, Failure> {
-        let pet = self.add_pet(row)?;
+        let pet = self.add_pet_and_holder(row)?;
         let order = tables::read_order(row, OWN_ORDER_COLUMN)?;
         let note = PetNote::read_optional(row, NOTE_COLUMN)?;
         let subjects = CommandSubjects {
@@ -172,7 +172,7 @@ impl GroupState {
 
     /// Adds the animal in a row of [`READ_SUBJECTS`], and the order that holds the animal. Returns the
     /// identifier of the animal; `None` if the row has no animal.
-    pub(super) fn add_pet(&mut self, row: &Row) -> Result<Option<PetId>, Failure> {
+    pub(super) fn add_pet_and_holder(&mut self, row: &Row) -> Result<Option<PetId>, Failure> {
         let holder = tables::read_order(row, HOLDER_COLUMN)?;
         let Some(mut pet) = tables::read_pet(row, PET_COLUMN)? else {
             return Ok(None);
@@ -193,10 +193,10 @@ impl GroupState {
     }
 
     /// Returns a copy of the part of the state that the commands of the next request need: their
-    /// subjects, as the requests before it leave them.
+    /// subjects, as the earlier requests leave them.
     ///
     /// The caller decides the request on this copy, and drops the copy if the request is refused.
-    pub(super) fn state_for(&self, subjects: &[CommandSubjects]) -> State {
+    pub(super) fn copy_state_for(&self, subjects: &[CommandSubjects]) -> State {
         let mut current = State::default();
         current.fields = Arc::clone(&self.state.fields);
         for (UniqueValueOwner { key, pet }, versions) in &self.state.owners {
@@ -209,7 +209,7 @@ impl GroupState {
         for ids in subjects {
             if let Some(id) = ids.pet {
                 add_current(&mut current, self.state.pets.get(&id));
-                if let Some(holder) = self.state.holder(id) {
+                if let Some(holder) = self.state.find_holder(id) {
                     current.add(holder.clone());
                 }
             }
@@ -220,7 +220,8 @@ impl GroupState {
                 add_current(&mut current, self.state.notes.get(&id));
             }
             if ids.category.is_some() {
-                // All categories are needed: another one may have the label that the command gives.
+                // All categories are needed, because another one may have the label that the
+                // command gives.
                 for category in self.state.categories.values() {
                     add_current(&mut current, Some(category));
                 }
@@ -230,7 +231,7 @@ impl GroupState {
     }
 
     /// Merges the changes of an accepted request into the state of the group.
-    pub(super) fn merge(&mut self, changed_state: State) {
+    pub(super) fn merge_changes(&mut self, changed_state: State) {
         merge_versions(&mut self.state.pets, changed_state.pets);
         merge_versions(&mut self.state.orders, changed_state.orders);
         merge_versions(&mut self.state.categories, changed_state.categories);
@@ -262,7 +263,7 @@ fn add_current<T: Clone + Into<Resource>>(current: &mut State, versions: Option<
 }
 
 /// Updates the current version of each changed resource. Keeps the version that was read from the
-/// database, because the statement that writes the row compares the row with it.
+/// database, because the statement that writes the row compares the row with that version.
 fn merge_versions<K: Ord, T>(
     versions: &mut BTreeMap<K, Versions<T>>,
     changed: BTreeMap<K, Versions<T>>,

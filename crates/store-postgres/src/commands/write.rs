@@ -57,7 +57,48 @@ impl ReadState {
     }
 }
 
-/// Returns the writes that turn the rows that were read into the rows that the commands leave.
+impl RowWrite {
+    /// Creates the write for a row. Returns `None` if there is nothing to do.
+    fn new<T: Into<Resource>>(versions: Versions<T>, unchanged_row: UnchangedRow) -> Option<Self> {
+        let read: Option<Resource> = versions.read.map(Into::into);
+        let now: Option<Resource> = versions.now.map(Into::into);
+        let sql = choose_statement(read.as_ref(), now.as_ref(), unchanged_row)?;
+
+        let photos_read = tables::photos_of(read.as_ref());
+        let photos_now = tables::photos_of(now.as_ref());
+        let removed_photos = photos_read.missing_in(photos_now);
+        let added_photos = photos_now.missing_in(photos_read);
+        Some(Self {
+            sql,
+            read_state: read.as_ref().map(ReadState::new),
+            keeps_response: false,
+            changes_contact: contact_of(read.as_ref()) != contact_of(now.as_ref()),
+            removed_photos: removed_photos.map(|id| id.to_string()).collect(),
+            added_photos: added_photos.map(|id| id.to_string()).collect(),
+            resource: now.or(read)?,
+        })
+    }
+
+    /// Returns the parameters of the statement for this row: the columns, then the state in which
+    /// the row was read.
+    fn values(&self) -> Vec<Value<'_>> {
+        let mut values = tables::column_values(&self.resource);
+        let version = self.read_state.map(|state| state.version);
+        values.push(integer_or_null(version));
+        if let Resource::Order(_) = self.resource {
+            let is_holding = self.read_state.map(|state| state.is_holding);
+            values.push(is_holding.map_or(Value::Null, Value::Boolean));
+        }
+        values
+    }
+
+    /// Returns the identifier of the row, which is its first value.
+    fn id_value(&self) -> Value<'_> {
+        tables::column_values(&self.resource)[0]
+    }
+}
+
+/// Builds the writes that turn the rows that were read into the rows that the commands leave.
 ///
 /// Animals come first, then orders, categories and notes, each in the order of their identifiers (orders
 /// that release an animal first). Because of this fixed order, concurrent transactions cannot deadlock.
@@ -65,7 +106,7 @@ impl ReadState {
 /// In a batch, a command that changes nothing may depend on rows that the batch does not write. These
 /// rows are locked: if they could change before the other rows are written, the batch would not be
 /// atomic.
-pub(super) fn row_writes(group_state: GroupState, is_batch: bool) -> Vec<RowWrite> {
+pub(super) fn build_row_writes(group_state: GroupState, is_batch: bool) -> Vec<RowWrite> {
     let GroupState {
         state,
         added_by_requests,
@@ -112,28 +153,29 @@ fn is_holding(order: Option<&Order>) -> bool {
     order.is_some_and(|order| order.holds)
 }
 
-/// Returns the statements for `rows`, in the order in which they must run. Consecutive rows with
-/// the same SQL text share one statement, which locks them in the same order.
-pub(super) fn write_statements(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
+/// Builds the statements for `rows`, in the order in which they must run. Consecutive rows with the
+/// same SQL text share one statement, which locks the rows in their order.
+pub(super) fn build_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
     let pets_with_response = rows
         .iter()
         .filter(|row| row.keeps_response)
         .map(|row| vec![row.id_value()]);
     let kept_responses = Write::from_rows(KEEP_RESPONSES, pets_with_response);
-    // Each SQL text exists once in memory, so the same text has the same address. A chunk is never empty.
+    // The texts come from `statements_of`, and exist once. So the same text has the same address.
     let changed_rows = rows
         .chunk_by(|row, next_row| std::ptr::eq(row.sql, next_row.sql))
+        // A chunk is never empty, so it has a first row.
         .filter_map(|chunk| Write::from_rows(chunk[0].sql, chunk.iter().map(RowWrite::values)));
     kept_responses
         .into_iter()
         .chain(changed_rows)
-        .chain(contact_writes(rows))
-        .chain(photo_writes(rows))
+        .chain(build_contact_writes(rows))
+        .chain(build_photo_writes(rows))
 }
 
-/// Returns the statements for the contacts of the orders in `rows`. They need no locks of their own,
+/// Builds the statements for the contacts of the orders in `rows`. They need no locks of their own,
 /// because the statements before them have locked the rows of the orders.
-fn contact_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
+fn build_contact_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
     let mut new_contacts = Vec::new();
     let mut erased_contacts = Vec::new();
     for row in rows.iter().filter(|row| row.changes_contact) {
@@ -152,8 +194,8 @@ fn contact_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
     set_write.into_iter().chain(erase_write)
 }
 
-/// Returns the statements that remove and add the photos of the animals in `rows`.
-fn photo_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
+/// Builds the statements that remove and add the photos of the animals in `rows`.
+fn build_photo_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
     let mut removed_photos = Vec::new();
     let mut added_photos = Vec::new();
     for row in rows {
@@ -168,47 +210,6 @@ fn photo_writes(rows: &[RowWrite]) -> impl Iterator<Item = Write<'_>> {
     let drop_write = Write::from_rows(DROP_PHOTOS, removed_photos);
     let add_write = Write::from_rows(ADD_PHOTOS, added_photos);
     drop_write.into_iter().chain(add_write)
-}
-
-impl RowWrite {
-    /// Returns the write for a row; `None` if there is nothing to do.
-    fn new<T: Into<Resource>>(versions: Versions<T>, unchanged_row: UnchangedRow) -> Option<Self> {
-        let read: Option<Resource> = versions.read.map(Into::into);
-        let now: Option<Resource> = versions.now.map(Into::into);
-        let sql = choose_statement(read.as_ref(), now.as_ref(), unchanged_row)?;
-
-        let photos_read = tables::photos(read.as_ref());
-        let photos_now = tables::photos(now.as_ref());
-        let removed_photos = photos_read.missing_in(photos_now);
-        let added_photos = photos_now.missing_in(photos_read);
-        Some(Self {
-            sql,
-            read_state: read.as_ref().map(ReadState::new),
-            keeps_response: false,
-            changes_contact: contact_of(read.as_ref()) != contact_of(now.as_ref()),
-            removed_photos: removed_photos.map(|id| id.to_string()).collect(),
-            added_photos: added_photos.map(|id| id.to_string()).collect(),
-            resource: now.or(read)?,
-        })
-    }
-
-    /// Returns the parameters of the statement for this row: the columns, then the state in which the row
-    /// was read.
-    fn values(&self) -> Vec<Value<'_>> {
-        let mut values = tables::values(&self.resource);
-        let version = self.read_state.map(|state| state.version);
-        values.push(integer_or_null(version));
-        if let Resource::Order(_) = self.resource {
-            let is_holding = self.read_state.map(|state| state.is_holding);
-            values.push(is_holding.map_or(Value::Null, Value::Boolean));
-        }
-        values
-    }
-
-    /// Returns the identifier of the row, which is its first value.
-    fn id_value(&self) -> Value<'_> {
-        tables::values(&self.resource)[0]
-    }
 }
 
 /// Returns the statement that turns the row `read` into the row `now`; `None` if there is nothing to do.

@@ -1,13 +1,14 @@
 //! Adds rows with COPY, PostgreSQL's statement for bulk data.
 //!
-//! A connection can run only one COPY at a time, and each switch to another table is slow. So the rows of
-//! the secondary tables are buffered, and copied in large batches.
+//! A connection can run only one COPY at a time, and each switch to another table is slow. So the
+//! rows that an animal or an order has in further tables (contacts, unique values and photos) are
+//! buffered, and copied in large batches.
 
 use std::{mem, pin::Pin};
 
 use petstore_domain::{
     PetId,
-    store_area::{FieldSet, Order, PhotoId, Resource, StorePet, UniqueValueOwner},
+    store_area::{FieldSet, Order, OrderId, PhotoId, Resource, StorePet, UniqueValueOwner},
 };
 use petstore_store::{StoreError, bulk::Value, tables};
 use tokio_postgres::{binary_copy::BinaryCopyInWriter, types::ToSql};
@@ -17,11 +18,12 @@ use crate::{
     copy_target::{self, CopyTarget},
 };
 
-/// The number of contacts at which their buffer is flushed.
+/// The number of buffered contacts at which they are copied into their table.
 const MAX_BUFFERED_CONTACTS: usize = 1_000;
 
-/// The number of unique values, or of photos, at which their buffer is flushed.
-const MAX_BUFFERED_VALUES: usize = 10_000;
+/// The number of buffered unique values, and also of buffered photos, at which they are copied into
+/// their table.
+const MAX_BUFFERED_ROWS_OF_PETS: usize = 10_000;
 
 /// A COPY in progress.
 struct CurrentCopy {
@@ -39,7 +41,7 @@ struct BufferedRows {
 
 /// A row of the table of contacts.
 struct OrderContact {
-    order_id: i64,
+    order: OrderId,
     contact: String,
 }
 
@@ -73,30 +75,25 @@ impl RowCopier {
         target: CopyTarget,
         row: &[&(dyn ToSql + Sync)],
     ) -> Result<(), StoreError> {
-        let is_current = self
-            .current_copy
-            .as_ref()
-            .is_some_and(|copy| copy.target == target);
-        if !is_current {
-            self.finish_copy()?;
-            self.begin_copy(target)?;
-        }
-        // Cannot be `None`: `begin_copy` has set it.
-        let Some(copy) = &mut self.current_copy else {
-            return Ok(());
+        let copy = match &mut self.current_copy {
+            Some(copy) if copy.target == target => copy,
+            _ => {
+                self.finish_copy()?;
+                let new_copy = self.begin_copy(target)?;
+                self.current_copy.insert(new_copy)
+            }
         };
         self.connection
             .block_on(|_| copy.writer.as_mut().write(row))
     }
 
     /// Begins a COPY into `target`. No other COPY may be in progress.
-    fn begin_copy(&mut self, target: CopyTarget) -> Result<(), StoreError> {
+    fn begin_copy(&self, target: CopyTarget) -> Result<CurrentCopy, StoreError> {
         let writer = self.connection.block_on(|client| target.begin(client))?;
-        self.current_copy = Some(CurrentCopy {
+        Ok(CurrentCopy {
             target,
             writer: Box::pin(writer),
-        });
-        Ok(())
+        })
     }
 
     /// Adds a row of dynamically typed values, like [`Self::copy_row`].
@@ -118,7 +115,7 @@ impl RowCopier {
             return Ok(());
         };
         self.connection
-            .block_on(async |_| copy.writer.as_mut().finish().await)?;
+            .block_on(|_| copy.writer.as_mut().finish())?;
         Ok(())
     }
 
@@ -130,8 +127,8 @@ impl RowCopier {
         self.finish_copy()
     }
 
-    /// Adds the row of a resource, and buffers its rows in other tables: its unique values and photos, or
-    /// its contact. `fields` tell which values are unique.
+    /// Adds the row of a resource, and buffers its rows in other tables: the unique values and
+    /// photos of an animal, or the contact of an order. `fields` tell which values are unique.
     pub(super) fn copy_resource(
         &mut self,
         resource: &Resource,
@@ -141,8 +138,9 @@ impl RowCopier {
             self.buffer_unique_values(pet, fields)?;
             self.buffer_photos(pet)?;
         }
-        let target = tables::Table::from_resource(resource).into();
-        self.copy_values(target, &tables::values(resource))?;
+        let target = CopyTarget::from(tables::Table::from_resource(resource));
+        self.copy_values(target, &tables::column_values(resource))?;
+        // Before or after the row makes no difference, because these tables have no foreign keys.
         if let Resource::Order(order) = resource {
             self.buffer_contact(order)?;
         }
@@ -163,7 +161,7 @@ impl RowCopier {
                 .unique_values
                 .push(UniqueValueOwner { key, pet: pet.id });
         }
-        if self.buffered_rows.unique_values.len() >= MAX_BUFFERED_VALUES {
+        if self.buffered_rows.unique_values.len() >= MAX_BUFFERED_ROWS_OF_PETS {
             self.flush_unique_values()?;
         }
         Ok(())
@@ -177,7 +175,7 @@ impl RowCopier {
                 pet: pet.id,
             });
         }
-        if self.buffered_rows.photos.len() >= MAX_BUFFERED_VALUES {
+        if self.buffered_rows.photos.len() >= MAX_BUFFERED_ROWS_OF_PETS {
             self.flush_photos()?;
         }
         Ok(())
@@ -189,7 +187,7 @@ impl RowCopier {
             return Ok(());
         };
         self.buffered_rows.contacts.push(OrderContact {
-            order_id: order.id.get(),
+            order: order.id,
             contact: contact.as_str().to_owned(),
         });
         if self.buffered_rows.contacts.len() >= MAX_BUFFERED_CONTACTS {
@@ -201,7 +199,7 @@ impl RowCopier {
     /// Adds the buffered contacts.
     fn flush_contacts(&mut self) -> Result<(), StoreError> {
         for row in mem::take(&mut self.buffered_rows.contacts) {
-            self.copy_row(copy_target::CONTACTS, &[&row.order_id, &row.contact])?;
+            self.copy_row(copy_target::CONTACTS, &[&row.order.get(), &row.contact])?;
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use petstore_store::{
     tables::{Table, read_pet_with_order},
 };
 
-use crate::pool::Connection;
+use crate::connection::Connection;
 
 /// The query for one animal, withdrawn or not, with its open order.
 static GET_PET: LazyLock<String> = LazyLock::new(|| {
@@ -27,12 +27,13 @@ static GET_PET: LazyLock<String> = LazyLock::new(|| {
 const OPEN_ORDER: &str = "CASE WHEN page.status = 'pending' THEN (SELECT id FROM orders
     WHERE pet_id = page.id AND holds AND orders.status = 'reserved') END";
 
-/// The statements that [`petstore_store::admin::Sql::plans`] describes. For the reasons given at
-/// `LIST_BY_STATUS` of `pets.rs`, they have constant limits, and an order of nulls that only the index on
-/// the status has, forwards and backwards.
+/// The statements that [`petstore_store::admin::Sql::plans`] describes.
+///
+/// They have constant limits, and those with a status sort nulls in the order that only the index
+/// on the status has. The docs of `LIST` and `LIST_BY_STATUS` in `pets.rs` give the reasons.
 pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
-    pets: Plans::pets(list_pets),
-    search: [Table::Pets, Table::WithdrawnPets].map(search),
+    pets: Plans::select_pets(list_pets),
+    search: [Table::Pets, Table::WithdrawnPets].map(build_search),
     on_offer: BothOrders {
         ascending: list_on_offer("id > $1", "NULLS FIRST"),
         descending: list_on_offer("id < $1", "DESC NULLS LAST"),
@@ -45,10 +46,10 @@ pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
     // The index on the status does not cover `listed`. Subtracting the unlisted animals by id keeps this
     // an index-only scan.
     count_in_window: count_on_offer(" AND id NOT IN (SELECT id FROM pets WHERE NOT listed)"),
-    orders: Plans::orders(list_orders),
-    due: Plans::due("orders"),
-    reservations: Plans::reservations("orders"),
-    orders_with_contact: Plans::orders_with_contact("JOIN"),
+    orders: Plans::select_orders(list_orders),
+    due: Plans::select_due("orders"),
+    reservations: Plans::select_reservations("orders"),
+    orders_with_contact: Plans::select_orders_with_contact("JOIN"),
     inventory: "SELECT status, count(*) FROM pets GROUP BY status
         UNION ALL SELECT 'withdrawn', count(*) FROM withdrawn_pets"
         .to_owned(),
@@ -56,8 +57,8 @@ pub(crate) static PLANS: LazyLock<Plans> = LazyLock::new(|| Plans {
         OR EXISTS (SELECT FROM withdrawn_pets WHERE strpos(fields, $1) > 0)",
 });
 
-/// Returns the statement for a page of animals with one of `statuses`, or with any status if that is
-/// empty. It reads a page of each status, and merges these pages.
+/// Returns the statement for a page of animals with one of `statuses`. If `statuses` is empty, the
+/// animals have any status. The statement reads a page of each status, and merges these pages.
 fn list_pets(table: Table, statuses: &[PetStatus], newest_first: bool) -> String {
     let (operator, order) = match (statuses, newest_first) {
         ([], false) => (">", "id"),
@@ -83,8 +84,8 @@ fn list_pets(table: Table, statuses: &[PetStatus], newest_first: bool) -> String
     format!("SELECT page.*, {OPEN_ORDER} FROM ({all_pages}) AS page ORDER BY {order} LIMIT $2")
 }
 
-/// Returns the statements that search one table of animals. Their rows end with the open order.
-fn search(table: Table) -> Search {
+/// Builds the statements that search one table of animals. Their rows end with the open order.
+fn build_search(table: Table) -> Search {
     let columns = table.selected_columns();
     // `{{}}` becomes `{}`, the placeholder in which `Search::new` inserts conditions.
     let page = format!("(SELECT {columns} FROM {table} WHERE {{}}) AS page");
@@ -92,8 +93,8 @@ fn search(table: Table) -> Search {
     Search::new(table, &select, table.as_str())
 }
 
-/// Returns the statement for a page of the animals on offer, which are available or pending. It reads a
-/// page of each status, and merges the two.
+/// Returns the statement for a page of the animals on offer, which are available or pending. The
+/// statement reads a page of each of the two statuses, and merges the two pages.
 fn list_on_offer(condition: &str, order: &str) -> String {
     let columns = Table::Pets.selected_columns();
     let page_of = |status: PetStatus| {
@@ -107,8 +108,8 @@ fn list_on_offer(condition: &str, order: &str) -> String {
     format!("SELECT * FROM ({available} UNION ALL {pending}) AS page ORDER BY id {order} LIMIT $2")
 }
 
-/// Returns the statement that counts the animals on offer that also meet `condition`. It stops counting
-/// at $1.
+/// Returns the statement that counts the animals on offer that meet `condition`. The statement
+/// stops counting at $1.
 fn count_on_offer(condition: &str) -> String {
     format!(
         "SELECT count(*) FROM (

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::file_identity::{companion, files_of};
+use crate::file_identity::{companion_path, files_of};
 
 /// Hard links to all files of a database.
 pub(super) struct HardLinks<'a> {
@@ -21,7 +21,7 @@ impl<'a> HardLinks<'a> {
     pub(super) fn create(path: &'a Path, number: u64, folder: &File) -> io::Result<Self> {
         let links = Self {
             original_path: path,
-            link_path: companion(path, &format!(".replaced-{number:016x}")),
+            link_path: companion_path(path, &format!(".replaced-{number:016x}")),
         };
         let result = links.create_files().and_then(|()| folder.sync_all());
         if let Err(error) = result {
@@ -40,8 +40,9 @@ impl<'a> HardLinks<'a> {
     fn create_files(&self) -> io::Result<()> {
         for (original, link) in self.paths() {
             match fs::hard_link(original, link) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error),
             }
         }
         Ok(())
@@ -52,12 +53,11 @@ impl<'a> HardLinks<'a> {
         use io::ErrorKind::{AlreadyExists, NotFound};
 
         for (original, link) in self.paths() {
-            // Nothing to do if the database never had this file, or if it was not removed yet.
             match fs::hard_link(link, original) {
-                Err(error) if !matches!(error.kind(), NotFound | AlreadyExists) => {
-                    return Err(error);
-                }
-                _ => {}
+                Ok(()) => {}
+                // The database never had this file, or the file was not removed yet.
+                Err(error) if matches!(error.kind(), NotFound | AlreadyExists) => {}
+                Err(error) => return Err(error),
             }
         }
         folder.sync_all()?;

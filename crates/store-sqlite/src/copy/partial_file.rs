@@ -13,7 +13,7 @@ use petstore_system::owner::{FileOwner, create_file};
 use super::{hard_links::HardLinks, replacement::ReplacedDatabase};
 use crate::{
     copy_error::CopyError,
-    file_identity::{companions_of, remove},
+    file_identity::{companion_paths, remove_database, remove_if_present},
 };
 
 /// An unfinished copy next to its target. Its file is removed when this is dropped, unless it was moved
@@ -96,11 +96,8 @@ impl PartialFile {
     /// Renames the file to its target. First removes the old companion files, because SQLite would
     /// mistake them for companion files of the copy.
     fn replace(&self, target_path: &Path, folder: &File) -> io::Result<()> {
-        for path in companions_of(target_path) {
-            match fs::remove_file(path) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+        for path in companion_paths(target_path) {
+            remove_if_present(&path)?;
         }
         // A removed file must not be back after a power cut, whether it was removed here or by the
         // checkpoint.
@@ -112,7 +109,7 @@ impl PartialFile {
 impl Drop for PartialFile {
     fn drop(&mut self) {
         // Does nothing after a successful move: no file has this path any more.
-        remove(&self.path);
+        remove_database(&self.path);
     }
 }
 
@@ -130,7 +127,7 @@ fn must_keep_old_files(target_path: &Path, replaced_database: Option<&ReplacedDa
     let is_damaged = replaced_database.is_some_and(|database| database.is_damaged);
     // The checkpoint has removed the companion files, unless the database was too damaged for the
     // checkpoint, or another process has opened the database since.
-    let has_companions = companions_of(target_path)
+    let has_companions = companion_paths(target_path)
         .iter()
         .any(|path| path.symlink_metadata().is_ok());
     is_damaged || has_companions

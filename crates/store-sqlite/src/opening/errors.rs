@@ -15,6 +15,10 @@ use rustix::fs::{StatVfsMountFlags, statvfs};
 const READ_ONLY_ADVICE: &str = "the file system is read-only there; name a file in a folder that is writable, or \
      make this one writable (with the package, by ReadWritePaths in the unit)";
 
+/// The message about a database that the user of this process may not use.
+const NO_PERMISSION_ADVICE: &str =
+    "this user has no permission to read and write it; run the command as the user that owns it";
+
 /// Returns the error for a missing database. It shows the absolute path, because the wrong working
 /// directory is a frequent cause.
 pub(super) fn missing_error(path: &Path) -> OpenError {
@@ -55,7 +59,7 @@ pub(crate) fn open_error(path: &str, error: rusqlite::Error) -> OpenError {
 }
 
 /// Returns a message that tells the operator why no database can be opened or created at `path`. SQLite
-/// reports only that it cannot open the file, so this tries to open it and to find out why.
+/// reports only that it cannot open the file, so this opens the file to find out why.
 fn diagnose_path(path: &Path) -> String {
     if path.is_dir() {
         let example = path.join("petstore.db");
@@ -69,26 +73,27 @@ fn diagnose_path(path: &Path) -> String {
         _ => Path::new("."),
     };
     let folder_text = folder.display();
-    match File::options().read(true).write(true).open(path) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            "this user has no permission to read and write it; run the command as the user that \
-             owns it"
-                .to_owned()
+    if let Err(error) = File::options().read(true).write(true).open(path) {
+        match error.kind() {
+            io::ErrorKind::PermissionDenied => return NO_PERMISSION_ADVICE.to_owned(),
+            io::ErrorKind::ReadOnlyFilesystem => return READ_ONLY_ADVICE.to_owned(),
+            io::ErrorKind::NotFound if !folder.exists() => {
+                return format!(
+                    "the folder {folder_text} does not exist; create it, or name another path"
+                );
+            }
+            io::ErrorKind::NotFound => {}
+            _ => return error.to_string(),
         }
-        Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {
-            READ_ONLY_ADVICE.to_owned()
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound && !folder.exists() => {
-            format!("the folder {folder_text} does not exist; create it, or name another path")
-        }
-        Err(error) if error.kind() != io::ErrorKind::NotFound => error.to_string(),
-        _ if is_read_only(folder) => READ_ONLY_ADVICE.to_owned(),
-        // The file itself is fine, but SQLite also creates companion files next to it.
-        _ => format!(
-            "no file can be created in the folder {folder_text}; run the command as a user that may \
-             write there, or name another path"
-        ),
     }
+    // The file itself is fine, or missing. But SQLite creates files in its folder.
+    if is_read_only(folder) {
+        return READ_ONLY_ADVICE.to_owned();
+    }
+    format!(
+        "no file can be created in the folder {folder_text}; run the command as a user that may \
+         write there, or name another path"
+    )
 }
 
 /// Whether the file system of a folder is mounted read-only for this process.

@@ -1,7 +1,6 @@
 //! Waits for locks that other processes hold.
 
 use std::{
-    io,
     path::Path,
     sync::Arc,
     thread,
@@ -11,7 +10,7 @@ use std::{
 use petstore_store::OpenError;
 use rusqlite::ErrorCode;
 
-use crate::{connection::Connection, files_at_start};
+use crate::{connection::Connection, files_at_start::has_other_shm_file};
 
 /// How long a statement waits for a lock of another process.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -98,9 +97,4 @@ pub(super) fn reject_other_shm_file(path: &Path) -> Result<(), OpenError> {
         }
     }
     Err(OpenError::OtherShmFile(path.display().to_string()))
-}
-
-/// Whether another process has the database at `path` open with a different `-shm` file. Follows links.
-fn has_other_shm_file(path: &Path) -> io::Result<bool> {
-    files_at_start::has_other_shm_file(&path.canonicalize()?)
 }

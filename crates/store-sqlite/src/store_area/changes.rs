@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use petstore_domain::store_area::{Change, Decision, Order, Resource};
 use petstore_store::{
     columns::Value,
-    tables::{Table, photos, values},
+    tables::{Table, column_values, photos_of},
 };
 use rusqlite::params_from_iter;
 
@@ -101,7 +101,7 @@ pub(in super::super) fn insert_resource(
     resource: &Resource,
 ) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached(&INSERT[Table::from_resource(resource) as usize])?;
-    expect_one_row(insert.execute(params_from_iter(values(resource)))?)?;
+    expect_one_row(insert.execute(params_from_iter(column_values(resource)))?)?;
     write_contact(connection, None, resource)
 }
 
@@ -112,8 +112,8 @@ pub(in super::super) fn write_photos(
     before: Option<&Resource>,
     after: Option<&Resource>,
 ) -> rusqlite::Result<()> {
-    let former_photos = photos(before);
-    let new_photos = photos(after);
+    let former_photos = photos_of(before);
+    let new_photos = photos_of(after);
     // Without a resource, there are no photos either, so the identifier 0 is never written.
     let former_pet = before.map_or(0, Resource::id);
     let pet = after.map_or(0, Resource::id);
@@ -146,15 +146,16 @@ fn write_contact(
         return Ok(());
     }
     let row_count = if former_contact.is_some() {
-        with_secure_delete(connection, || set_contact(connection, order))?
+        with_secure_delete(connection, || set_or_erase_contact(connection, order))?
     } else {
-        set_contact(connection, order)?
+        set_or_erase_contact(connection, order)?
     };
     expect_one_row(row_count)
 }
 
-/// Sets or deletes the contact of an order. Returns the number of affected rows.
-fn set_contact(connection: &Connection, order: &Order) -> rusqlite::Result<usize> {
+/// Sets the contact of an order, or deletes it if the order has none. Returns the number of
+/// affected rows.
+fn set_or_erase_contact(connection: &Connection, order: &Order) -> rusqlite::Result<usize> {
     let id = order.id.get();
     match &order.contact {
         Some(contact) => connection
@@ -175,8 +176,8 @@ fn update_resource(
     after: &Resource,
 ) -> rusqlite::Result<()> {
     let table = Table::from_resource(after);
-    let former_values = values(before);
-    let new_values = values(after);
+    let former_values = column_values(before);
+    let new_values = column_values(after);
     let mut changed_columns = Vec::new();
     let mut parameters = Vec::new();
     for (index, column) in table.columns().into_iter().enumerate() {
@@ -204,7 +205,7 @@ fn delete_resource(connection: &Connection, before: &Resource) -> rusqlite::Resu
         Table::from_resource(before)
     );
     // The first column is the primary key.
-    let parameters = [values(before)[0], Value::Integer(before.version())];
+    let parameters = [column_values(before)[0], Value::Integer(before.version())];
     expect_one_row(connection.prepare_cached(&delete)?.execute(parameters)?)
 }
 

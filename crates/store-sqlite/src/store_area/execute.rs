@@ -23,6 +23,7 @@ use crate::connection::Connection;
 
 /// The query for the highest identifier that a note ever had.
 const LAST_NOTE: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'notes'";
+/// The query for the number of notes on an animal.
 const COUNT_NOTES: &str = "SELECT count(*) FROM notes WHERE pet_id = ?1";
 /// The query for the highest identifier that an animal ever had.
 const LAST_PET: &str = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'pets'";
@@ -54,10 +55,12 @@ pub(super) fn execute(
     // Remember the request before anything else is written. If the request was carried out before, this
     // writes no row, so there is nothing to undo. A separate look-up would cost as much as this
     // statement, and most requests are not repeated.
-    if let Some(request) = request
-        && requests::remember(connection, newest, request, context.now, &response)? == 0
-    {
-        return recall(connection, context)?.ok_or(rusqlite::Error::QueryReturnedNoRows);
+    if let Some(request) = request {
+        let row_count = requests::remember(connection, newest, request, context.now, &response)?;
+        let is_repeated = row_count == 0;
+        if is_repeated {
+            return recall(connection, context)?.ok_or(rusqlite::Error::QueryReturnedNoRows);
+        }
     }
     write_state(connection, newest, commands, context, &state)?;
     let changes = state
@@ -97,8 +100,8 @@ fn write_state(
     Ok(())
 }
 
-/// Returns the refusal of the commands in the current state; `None` if they would be accepted, or if the
-/// request was already carried out. Only reads.
+/// Returns the refusal of the commands in the current state. Returns `None` if they would be
+/// accepted, or if the request was already carried out. Only reads.
 pub(super) fn find_refusal(
     connection: &Connection,
     commands: &[Command],
@@ -161,7 +164,7 @@ fn read_needed_rows(
         Subject::Note(id) => read_note(connection, id, state)?,
     }
     if let Some(label) = command.new_label() {
-        state.add_namesakes(label, rows::first_categories(connection)?);
+        state.add_namesakes(label, rows::read_first_categories(connection)?);
     }
     if state.needs_fields(command) {
         state.fields = newest.fields(|| fields::read_definitions(connection))?;
@@ -170,7 +173,8 @@ fn read_needed_rows(
     Ok(())
 }
 
-/// Returns the identifiers for the rows that a command may add.
+/// Returns the identifier for the row that a command may add. For a note, also returns how many
+/// notes its animal has.
 fn read_new_ids(
     connection: &Connection,
     newest: &mut Newest,
@@ -178,15 +182,16 @@ fn read_new_ids(
     state: &State,
 ) -> rusqlite::Result<NewIds> {
     let mut new_ids = NewIds::default();
-    if command.subject() == Subject::New {
-        new_ids.pet = PetId::new(next_pet_id(connection, state)?);
-    }
-    if let Command::PlaceOrder(_) = command {
-        new_ids.order = OrderId::new(next_order_id(connection, newest, state)?);
-    }
-    if let Command::AddNote { pet_id, .. } = command {
-        new_ids.note = NoteId::new(next_note_id(connection, state)?);
-        new_ids.note_count = count_notes(connection, *pet_id)?;
+    match command {
+        Command::AddPet(..) => new_ids.pet = PetId::new(next_pet_id(connection, state)?),
+        Command::PlaceOrder(_) => {
+            new_ids.order = OrderId::new(next_order_id(connection, newest, state)?);
+        }
+        Command::AddNote { pet_id, .. } => {
+            new_ids.note = NoteId::new(next_note_id(connection, state)?);
+            new_ids.note_count = count_notes(connection, *pet_id)?;
+        }
+        _ => {}
     }
     Ok(new_ids)
 }
@@ -194,13 +199,11 @@ fn read_new_ids(
 /// Returns the next identifier for an animal, also counting the animals that earlier commands of the
 /// batch add.
 fn next_pet_id(connection: &Connection, state: &State) -> rusqlite::Result<i64> {
-    let mut last_id: i64 = connection
+    let last_id = connection
         .prepare_cached(LAST_PET)?
         .query_row([], |row| row.get(0))?;
-    if let Some((id, _)) = state.pets.last_key_value() {
-        last_id = last_id.max(id.get());
-    }
-    Ok(last_id + 1)
+    let last_in_state = state.pets.keys().next_back().map(|id| id.get());
+    Ok(id_after(last_id, last_in_state))
 }
 
 /// Returns the next identifier for an order, also counting the orders that earlier commands of the
@@ -210,11 +213,9 @@ fn next_order_id(
     newest: &mut Newest,
     state: &State,
 ) -> rusqlite::Result<i64> {
-    let mut last_id = newest.last_order(connection)?;
-    if let Some((id, _)) = state.orders.last_key_value() {
-        last_id = last_id.max(id.get());
-    }
-    Ok(last_id + 1)
+    let last_id = newest.last_order(connection)?;
+    let last_in_state = state.orders.keys().next_back().map(|id| id.get());
+    Ok(id_after(last_id, last_in_state))
 }
 
 /// Reads a category into `state`, if it exists and was not read yet.
@@ -246,13 +247,20 @@ fn count_notes(connection: &Connection, pet: PetId) -> rusqlite::Result<i64> {
 /// Returns the next identifier for a note, also counting the notes that earlier commands of the batch
 /// add.
 fn next_note_id(connection: &Connection, state: &State) -> rusqlite::Result<i64> {
-    let mut last_id: i64 = connection
+    let last_id = connection
         .prepare_cached(LAST_NOTE)?
         .query_row([], |row| row.get(0))?;
-    if let Some((id, _)) = state.notes.last_key_value() {
-        last_id = last_id.max(id.get());
+    let last_in_state = state.notes.keys().next_back().map(|id| id.get());
+    Ok(id_after(last_id, last_in_state))
+}
+
+/// Returns the identifier after the last one that was ever given, and after the last one in the
+/// state.
+fn id_after(last_id: i64, last_in_state: Option<i64>) -> i64 {
+    match last_in_state {
+        Some(id) => last_id.max(id) + 1,
+        None => last_id + 1,
     }
-    Ok(last_id + 1)
 }
 
 /// Reads an order, its animal, and the order that holds this animal into `state`.

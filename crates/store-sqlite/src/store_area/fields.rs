@@ -13,6 +13,7 @@ use crate::connection::Connection;
 
 /// The query for the animals that own a unique value.
 const FIND_OWNERS: &str = "SELECT pet_id FROM unique_values WHERE field = ?1 AND key = ?2";
+/// The statement that makes an animal the owner of a unique value.
 const ADD_OWNER: &str = "INSERT INTO unique_values (field, key, pet_id) VALUES (?1, ?2, ?3)";
 const REMOVE_OWNER: &str =
     "DELETE FROM unique_values WHERE field = ?1 AND key = ?2 AND pet_id = ?3";
@@ -30,16 +31,22 @@ pub(super) fn find_owners(
     key: &UniqueKey,
 ) -> rusqlite::Result<Vec<PetId>> {
     let mut statement = connection.prepare_cached(FIND_OWNERS)?;
-    let ids = statement.query_map([&key.field, &key.text], |row| row.get(0))?;
-    ids.filter_map(|id| id.map(PetId::new).transpose())
-        .collect()
+    let mut rows = statement.query([&key.field, &key.text])?;
+    let mut owners = Vec::new();
+    while let Some(row) = rows.next()? {
+        // Skip an invalid identifier, because no animal can have it.
+        if let Some(owner) = PetId::new(row.get(0)?) {
+            owners.push(owner);
+        }
+    }
+    Ok(owners)
 }
 
 /// Writes the changed owners of unique values. Removes former owners first, because a value has only one
 /// owner.
 ///
-/// Also marks `examined_fields` as unexamined: they got new values while an examination tested whether
-/// they are in use.
+/// Then marks `examined_fields` as unexamined, because they got new values while an examination
+/// tested whether they are in use.
 pub(super) fn write_owners(
     connection: &Connection,
     state: &State,

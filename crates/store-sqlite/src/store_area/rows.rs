@@ -116,8 +116,9 @@ pub(super) fn get_note(connection: &Connection, id: NoteId) -> rusqlite::Result<
         .optional()
 }
 
-/// Returns the first [`MAX_COMPARED_CATEGORIES`] categories. A new label is compared with their labels.
-pub(super) fn first_categories(connection: &Connection) -> rusqlite::Result<Vec<Category>> {
+/// Reads the first [`MAX_COMPARED_CATEGORIES`] categories. A new label is compared with their
+/// labels.
+pub(super) fn read_first_categories(connection: &Connection) -> rusqlite::Result<Vec<Category>> {
     let mut statement = connection.prepare_cached(&FIRST_CATEGORIES)?;
     statement
         .query_map([MAX_COMPARED_CATEGORIES], |row| Category::read(row, 0))?

@@ -20,8 +20,8 @@ type ActDetails = Vec<(Cow<'static, str>, String)>;
 
 /// Records an act of administration in the audit trail.
 ///
-/// The act comes after the last change that has a number. So the caller must first number all
-/// earlier changes, with [`super::Database::assign_change_numbers`].
+/// In the audit trail, the act follows the last change that has a number. So the caller must first
+/// number all earlier changes, with [`super::Database::assign_change_numbers`].
 pub async fn record_act<S: Sql>(
     connection: &mut S,
     act: &Act,
@@ -61,9 +61,10 @@ fn details_as_json(act: &Act) -> String {
     })
 }
 
-/// Parses an act from its columns; `None` if one of them is invalid.
-pub(super) fn parse_act(kind: &str, subject: Option<i64>, details: &str) -> Option<Act> {
-    let object: serde_json::Map<String, serde_json::Value> = serde_json::from_str(details).ok()?;
+/// Parses an act from its columns. Returns `None` if one of them is invalid.
+pub(super) fn parse_act(kind: &str, subject: Option<i64>, details_json: &str) -> Option<Act> {
+    let object: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(details_json).ok()?;
     let mut details = ActDetails::new();
     for (name, value) in object {
         details.push((Cow::Owned(name), value.as_str()?.to_owned()));

@@ -36,8 +36,8 @@ async fn read_changes<S: Sql>(
     filters: &AuditFilters,
 ) -> Result<Vec<JournalEntry>, S::Error> {
     let range: [&dyn Parameter; 2] = [&part.changes.start, &part.changes.end];
-    let values = [&range[..], &filters.parameters(), &[&filters.limit]].concat();
-    let sql = part.change_statement(S::AUDIT_CHANGES);
+    let values = [&range[..], &filters.parameters(), &[&filters.max_rows]].concat();
+    let sql = part.choose_change_statement(S::AUDIT_CHANGES);
     let rows = connection.rows(sql, &values).await?;
     rows.iter().map(read_change).collect()
 }
@@ -49,20 +49,22 @@ async fn read_acts<S: Sql>(
     filters: &AuditFilters,
 ) -> Result<Vec<PositionedEntry>, S::Error> {
     let range: [&dyn Parameter; 2] = [&part.acts.start, &part.acts.end];
-    let page: [&dyn Parameter; 2] = [&part.after_act, &filters.limit];
+    let page: [&dyn Parameter; 2] = [&part.after_act, &filters.max_rows];
     let values = [&range[..], &filters.parameters(), &page].concat();
-    let rows = connection.rows(part.act_statement(), &values).await?;
+    let rows = connection
+        .rows(part.choose_act_statement(), &values)
+        .await?;
     rows.iter().map(read_act).collect()
 }
 
-/// Finds the part of the log to read for a page of the audit trail.
+/// Decides which part of the log to read for a page of the audit trail.
 async fn find_part_to_read<S: Sql>(
     connection: &mut S,
     query: &AuditQuery,
     filters: &AuditFilters,
 ) -> Result<AuditPart, S::Error> {
     let LogBounds { first, last } = read_log_bounds(connection).await?;
-    // Every change up to this one was on an earlier page, or is too old.
+    // Every change up to this one was on an earlier page, or is older than `filters.since`.
     let mut last_excluded = first - 1;
     if let Some(after) = query.after
         && !query.newest_first
@@ -82,6 +84,7 @@ async fn find_part_to_read<S: Sql>(
         };
         return Ok(AuditPart::newest_first(query, last_excluded, newest));
     }
+
     let part = AuditPart::oldest_first(query, last_excluded, last);
     match filters.until {
         Some(until) => end_if_too_new(connection, part, until).await,
@@ -89,10 +92,10 @@ async fn find_part_to_read<S: Sql>(
     }
 }
 
-/// Makes `part`, which has the oldest entries first, the last part if all of its changes are too
-/// new. Unless a clock was set back by more than a day, all later changes are then too new as well.
-/// A change is too new if it is not older than
-/// `until`, extended by [`extend_for_clock_set_back`].
+/// Ends a search that goes forwards with `part`, if all changes of `part` are too new. A change is
+/// too new if it is not older than `until`, extended by [`extend_for_clock_set_back`].
+///
+/// All later changes are then too new as well, unless a clock was set back by more than a day.
 async fn end_if_too_new<S: Sql>(
     connection: &mut S,
     part: AuditPart,
@@ -162,8 +165,8 @@ pub(super) fn read_change<R: Columns>(row: &R) -> Result<JournalEntry, R::Error>
     })
 }
 
-/// Reads the representation of a subject; `None` if the column is null. Adds the members that a
-/// representation lacks because an earlier release logged it.
+/// Reads the representation of a subject. Returns `None` if the column is null. If an earlier
+/// release logged the representation, adds the members that it lacks.
 fn read_representation<R: Columns>(
     row: &R,
     column: usize,
@@ -180,8 +183,8 @@ fn read_representation<R: Columns>(
     Ok(Some(representation.into()))
 }
 
-/// Adds the members that the representation of an order lacks because an earlier release logged it.
-/// Each gets the value `null`.
+/// Adds the members that a representation of an order lacks if an earlier release logged it. Each
+/// of them gets the value `null`.
 fn complete_order(order: &mut String) {
     for member in json::MEMBERS_ADDED_TO_ORDERS {
         // `start` includes the quotes, which are escaped in text values, so it matches only a
@@ -203,7 +206,7 @@ fn read_actor<R: Columns>(row: &R, first_column: usize) -> Result<NamedActor, R:
     })
 }
 
-/// Reads a text column; `None` if it is null.
+/// Reads a text column. Returns `None` if the column is null.
 fn read_text<R: Columns, T: for<'r> From<&'r str>>(
     row: &R,
     column: usize,

@@ -36,6 +36,7 @@ pub enum SlowRead {
 
 /// A store that runs [`Work`] on its own connections.
 pub trait Database: Send + Sync {
+    /// The connection that the work runs on.
     type Sql: Sql;
 
     /// The maximum number of bytes of the texts on a page that may be read with [`Self::read`].
@@ -46,7 +47,7 @@ pub trait Database: Send + Sync {
     fn log_state(&self) -> StoreFuture<'_, JournalState>;
 
     /// Deletes changes and acts that are old enough. See [`crate::Journal::forget_changes`]. `kept`
-    /// is the first and the last time to keep, in milliseconds.
+    /// has the first and the last time to keep, in milliseconds.
     fn forget(&self, kept: [i64; 2], limit: i64) -> StoreFuture<'_, usize>;
 
     /// Numbers every committed change that has no number yet. In PostgreSQL, a change can be
@@ -132,6 +133,10 @@ pub trait Database: Send + Sync {
 }
 
 /// The outcome of work that may refuse to write. See [`Database::write_once`].
+///
+/// Inside the transaction, `T` is the number that the work returns: 0 if there is nothing to read.
+/// `R` is the reason for the refusal: `()` if there is only one reason, and
+/// [`Infallible`](std::convert::Infallible) if the work never refuses.
 #[derive(Debug)]
 pub enum WorkOutcome<T, R> {
     /// The work was done, in this attempt or an earlier one.
@@ -147,7 +152,7 @@ impl<T, R> WorkOutcome<T, R> {
     }
 }
 
-/// The number that work returns if its `read_result` is [`no_result`].
+/// The number that work returns if there is no result to read: its `read_result` is [`no_result`].
 pub(super) const NO_RESULT: i64 = 0;
 
 /// Reads nothing: the `read_result` of a [`Database::write_once`] without a result.

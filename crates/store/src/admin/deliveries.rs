@@ -28,7 +28,7 @@ const RENEW: &str = "UPDATE webhooks SET lease_holder = $4, lease_beat = $5
     WHERE id = $1 AND lease_holder = $2 AND lease_beat = $3";
 /// Increments the beat of a lease that exactly one change of the webhook has ended, and that no
 /// process has acquired since. $2 is the beat of the lease after that change. Because of the
-/// increment, a late update is saved only once.
+/// increment, the statement affects a row only once, so a late update is saved only once.
 const END_LEASE_AFTER_ONE_CHANGE: &str = "UPDATE webhooks SET lease_beat = lease_beat + 1
     WHERE id = $1 AND lease_holder = 0 AND lease_beat = $2";
 /// Selects a row if the webhook has this lease.
@@ -67,9 +67,12 @@ pub(super) const ATTEMPTS: &str = "SELECT number, message_id, at, status, durati
 /// Saves the progress of several webhooks, and renews their leases. Returns for each update whether
 /// its holder still has the lease.
 ///
-/// An earlier attempt, whose connection broke after its commit, may have renewed a lease. A change
-/// of a webhook ends its lease. The progress that the holder made before the change is still saved
-/// once, but it cannot disable the webhook.
+/// A lease cannot be renewed for one of three reasons:
+///
+/// - An earlier attempt has renewed it, but its connection broke after the commit.
+/// - A change of the webhook has ended it. The progress that the holder made before the change is
+///   still saved once, but cannot disable the webhook.
+/// - Another process has taken it over.
 pub(super) async fn save_updates<S: Sql>(
     connection: &mut S,
     updates: &[DeliveryUpdate],
@@ -91,9 +94,8 @@ pub(super) async fn save_updates<S: Sql>(
     }
     let renewed_counts = connection.execute_each(RENEW, renewals).await?;
 
+    // This has the order of `updates`. `renewed_counts` has the order of `ordered_updates`.
     let mut held_leases = vec![true; updates.len()];
-    // `renewed_counts` has the order of `ordered_updates`, and `held_leases` has the order of
-    // `updates`.
     for ((position, update), renewed_count) in ordered_updates.into_iter().zip(renewed_counts) {
         if renewed_count == 1 {
             save_update(connection, update).await?;
@@ -106,9 +108,9 @@ pub(super) async fn save_updates<S: Sql>(
 
 /// Handles an update whose lease could not be renewed.
 ///
-/// Returns `true` if an earlier attempt has already renewed the lease and saved the update.
-/// Otherwise, returns `false`. Then it saves the update only if a single change of the webhook has
-/// ended the lease.
+/// Returns `true` if an earlier attempt has already renewed the lease and saved the update. Returns
+/// `false` if the lease is lost. If a single change of the webhook has ended the lease, first saves
+/// the progress that the holder made before the change.
 async fn save_without_renewal<S: Sql>(
     connection: &mut S,
     update: &DeliveryUpdate,
@@ -116,7 +118,8 @@ async fn save_without_renewal<S: Sql>(
     let WebhookId(id) = update.webhook;
     let Lease { holder, beat } = update.lease;
     let lease_row = connection.row(HAS_LEASE, &[&id, &holder, &beat]).await?;
-    if lease_row.is_some() {
+    let was_renewed_earlier = lease_row.is_some();
+    if was_renewed_earlier {
         return Ok(true);
     }
     if update.progress.is_none() {
@@ -163,7 +166,7 @@ async fn save_update<S: Sql>(connection: &mut S, update: &DeliveryUpdate) -> Res
             .await?;
         if disabled_count == 1 {
             let context = WriteContext::new(Actor::Clock, at);
-            record_act(connection, &reason.act(webhook), &context).await?;
+            record_act(connection, &reason.create_act(webhook), &context).await?;
         }
     }
     Ok(())

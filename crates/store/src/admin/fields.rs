@@ -24,11 +24,11 @@ use crate::{
 pub const LIST: &str = "SELECT field_state.version, name, label, kind, choices,
         is_public, is_unique, position, fields.version, examined, choice_labels
     FROM field_state LEFT JOIN fields ON TRUE";
-/// Increments the version of all fields together. Affects no row unless that version is still $1,
-/// against which the change was decided.
+/// Increments the common version of all fields. Affects no row if that version is no longer $1, the
+/// version that the decision was based on.
 const BUMP_VERSION: &str = "UPDATE field_state SET version = version + 1 WHERE version = $1";
 /// Adds a field, or replaces the field with the same name.
-pub const PUT: &str = "INSERT INTO fields
+const PUT_FIELD: &str = "INSERT INTO fields
         (name, label, kind, choices, is_public, is_unique, position, version, choice_labels)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
     ON CONFLICT (name) DO UPDATE SET label = excluded.label, kind = excluded.kind,
@@ -47,7 +47,7 @@ const MAX_SHARING_ANIMALS: i64 = 40;
 pub const CLEAR: &str = "DELETE FROM fields; UPDATE field_state SET version = version + 1";
 /// Deletes the field $1.
 const DELETE: &str = "DELETE FROM fields WHERE name = $1";
-/// Records that the examination of the field $1 began at the version $2.
+/// Records that the examination of the field $1 began at the version $2 of all fields.
 const MARK_EXAMINED: &str = "UPDATE fields SET examined = $2 WHERE name = $1";
 /// Ends all examinations, because values of any field may have been written.
 pub const END_ALL_EXAMINATIONS: &str =
@@ -155,7 +155,8 @@ pub fn read_field_set<R: Columns>(rows: &[R]) -> Result<FieldSet, R::Error> {
     Ok(FieldSet::new(version, fields, examined_names))
 }
 
-/// Reads a field from a row of [`LIST`]; `None` if the row has no field.
+/// Reads a field from a row of [`LIST`]. Returns `None` if there are no fields, so that the row has
+/// only the version.
 fn read_field<R: Columns>(row: &R) -> Result<Option<FieldDefinition>, R::Error> {
     let Some(name) = row.optional_parsed(1, FieldName::new)? else {
         return Ok(None);
@@ -172,8 +173,8 @@ fn read_field<R: Columns>(row: &R) -> Result<Option<FieldDefinition>, R::Error> 
     }))
 }
 
-/// Reads the choices of a field with their labels from a row of [`LIST`]; `None` if it has no
-/// choices.
+/// Reads the choices of a field with their labels from a row of [`LIST`]. Returns `None` if the
+/// field has no choices.
 fn read_choices<R: Columns>(row: &R) -> Result<Option<Choices>, R::Error> {
     let labels = row.optional_parsed(10, |text| serde_json::from_str(text).ok())?;
     row.optional_parsed(4, |text| {
@@ -188,7 +189,8 @@ async fn begin_examination<S: Sql>(
     name: &FieldName,
     seen_version: i64,
 ) -> Result<WorkOutcome<i64, ()>, S::Error> {
-    if connection.execute(BUMP_VERSION, &[&seen_version]).await? != 1 {
+    let updated_count = connection.execute(BUMP_VERSION, &[&seen_version]).await?;
+    if updated_count == 0 {
         return Ok(WorkOutcome::Refused(()));
     }
     let new_version = seen_version + 1;
@@ -212,32 +214,34 @@ async fn write_changes<S: Sql>(
     } in changes
     {
         let name = name.as_str();
-        if connection.execute(BUMP_VERSION, &[seen_version]).await? != 1 {
+        let updated_count = connection.execute(BUMP_VERSION, &[seen_version]).await?;
+        if updated_count == 0 {
             return Ok(WriteOutcome::Stale);
         }
         if *must_be_unused {
-            // A transaction that wrote a value has ended the examination already.
             let ended_count = connection
                 .execute(END_EXAMINATION, &[&name, seen_version])
                 .await?;
-            if ended_count != 1 {
+            // A transaction that wrote a value has already ended the examination.
+            if ended_count == 0 {
                 return Ok(WriteOutcome::Stale);
             }
         }
-        // The version has not changed since the decision, so the number of affected rows is known.
         match after {
             Some(field) => save_field(connection, field).await?,
-            None => connection.execute(DELETE, &[&name]).await?,
-        };
+            None => {
+                connection.execute(DELETE, &[&name]).await?;
+            }
+        }
     }
     Ok(WriteOutcome::Done)
 }
 
-/// Upserts a field by its name. Returns the number of affected rows.
+/// Adds a field, or replaces the field with the same name.
 pub async fn save_field<S: Sql>(
     connection: &mut S,
     field: &FieldDefinition,
-) -> Result<u64, S::Error> {
+) -> Result<(), S::Error> {
     let choices = field.choices.as_ref();
     let choices_json = choices.map(|choices| serde_json::json!(choices.values()).to_string());
     let labels_json = match choices.map(Choices::labels) {
@@ -245,6 +249,7 @@ pub async fn save_field<S: Sql>(
         _ => None,
     };
 
+    // The values are in the order of the columns in `PUT_FIELD`.
     let values: Values<'_> = values![
         field.name.as_str(),
         field.label.as_str(),
@@ -257,5 +262,6 @@ pub async fn save_field<S: Sql>(
         labels_json
     ];
     let parameters: Vec<&dyn Parameter> = values.iter().map(|value| &**value).collect();
-    connection.execute(PUT, &parameters).await
+    connection.execute(PUT_FIELD, &parameters).await?;
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! The log of changes and the audit trail.
+//! The log of changes, the audit trail, and the confirmed time (`confirmed_time.rs`).
 
 use std::ops::{ControlFlow, RangeInclusive};
 
@@ -31,9 +31,9 @@ const MAX_PAGE_BYTES: usize = 4 << 20;
 /// `part` with the columns `number` and `at`. The times from $2 to $3 are kept. A number is old
 /// enough if its time is before $2, and no earlier number has a time from $2 to $3.
 ///
-/// For example, with the times 1, 9, 2 and 5, `$2 = 4` and `$3 = 6`, it selects the third number:
-/// the time 9 is later than all kept times, so it is due to a wrong clock and does not stop the
-/// deletion.
+/// For example, with the times 1, 9, 2 and 5, `$2 = 4` and `$3 = 6`, the subquery selects the third
+/// number. The time 9 is later than all kept times, so it is due to a wrong clock and does not stop
+/// the deletion.
 ///
 /// The statement around it must use $1 earlier, because SQLite numbers parameters by their first
 /// appearance. This is a macro because `concat!` takes no constants.
@@ -71,8 +71,8 @@ Journal {
     /// Reads at most `limit` changes after the number `after`, of one type or of all types.
     ///
     /// Each call scans a limited part of the log, so a page may have fewer changes although more
-    /// follow. `read_to` is the last number that was scanned; it equals `after` only if nothing
-    /// follows.
+    /// follow. [`ChangePage::read_to`] is the last number that was scanned. It equals `after` only
+    /// if nothing follows.
     async fn changes_after(
         &self,
         after: i64,
@@ -114,17 +114,18 @@ Journal {
 
     /// Deletes the changes and acts before the first one whose time is in `kept`, oldest first.
     /// Deletes at most `limit` changes and at most `limit` acts, and never the newest change.
-    /// Returns the higher of the two numbers of deleted rows: if it reaches `limit`, there may be
-    /// more to delete.
+    /// Returns the number of deleted changes or of deleted acts, whichever is higher. If it reaches
+    /// `limit`, there may be more to delete.
     ///
-    /// A time after `kept` is due to a wrong clock, so a change with such a time protects neither
-    /// itself nor earlier changes.
+    /// A time after `kept` is due to a wrong clock. A change with such a time does not stop the
+    /// deletion: it is deleted together with a later change that is old enough.
     async fn forget_changes(
         &self,
         kept: RangeInclusive<Timestamp>,
         limit: u32,
     ) -> Result<usize, StoreError> {
-        self.forget([kept.start(), kept.end()].map(|time| time.as_millisecond()), limit.into()).await
+        let kept_milliseconds = [kept.start().as_millisecond(), kept.end().as_millisecond()];
+        self.forget(kept_milliseconds, limit.into()).await
     }
 
     /// Returns the confirmed time (see [`crate::confirmed_clock`]). If there is none yet, confirms
@@ -170,8 +171,8 @@ Journal {
     /// more may follow.
     ///
     /// Each call scans a limited part of the log, so a page may have fewer entries although more
-    /// follow. A search up to a time can miss entries that were recorded while a clock was set back by
-    /// more than a day.
+    /// follow. A search up to a time can miss entries that were recorded while a clock was set back
+    /// by more than a day.
     async fn list_audit(
         &self,
         query: &AuditQuery,
@@ -194,13 +195,13 @@ async fn read_changes_after<S: Sql>(
     limit: u32,
 ) -> Result<ChangePage, S::Error> {
     let last = read_log_bounds(connection).await?.last;
-    // Without a filter, every scanned change is on the page.
-    let max_rows = match kind {
+    let max_scanned_rows = match kind {
         Some(_) => MAX_SCANNED_ROWS,
+        // Without a filter, every scanned change is on the page.
         None => i64::from(limit),
     };
     // `after` can be above the last change of the log. The page is then empty.
-    let read_to = after.saturating_add(max_rows).min(last).max(after);
+    let read_to = after.saturating_add(max_scanned_rows).min(last).max(after);
     let kind = kind.map(ChangeType::as_str);
 
     let mut page = ChangePage {

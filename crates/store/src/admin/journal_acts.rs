@@ -1,8 +1,12 @@
 //! Finds all changes of one act in the log of changes.
 //!
-//! Here, an act consists of the changes that one request made in one transaction. The log does not
-//! store which changes belong to one act. But these changes have the same time, actor and request,
-//! and are near each other. In PostgreSQL, changes of other requests can be between them.
+//! In this file, an act is not an act of administration. It consists of the changes that one
+//! request made in one transaction: for example, the sale of an animal changes the order and the
+//! animal.
+//!
+//! The log does not store which changes belong to one act. But these changes have the same time,
+//! actor and request, and are near each other. In PostgreSQL, changes of other requests can be
+//! between them.
 
 use petstore_domain::store_area::JournalEntry;
 
@@ -44,7 +48,7 @@ pub(super) async fn read_changes_of_act<S: Sql>(
     Ok(act)
 }
 
-/// Adds the changes of the act below `seq`. `first` is the number of the oldest change of the log.
+/// Adds the changes below `seq` to the act. `first` is the number of the oldest change of the log.
 async fn add_older_changes<S: Sql>(
     connection: &mut S,
     act: &mut Vec<JournalEntry>,
@@ -63,7 +67,7 @@ async fn add_older_changes<S: Sql>(
     Ok(())
 }
 
-/// Adds the changes of the act above `seq`. `last` is the number of the newest change of the log.
+/// Adds the changes above `seq` to the act. `last` is the number of the newest change of the log.
 async fn add_newer_changes<S: Sql>(
     connection: &mut S,
     act: &mut Vec<JournalEntry>,
@@ -94,8 +98,8 @@ async fn read_between<S: Sql>(
     read_all(connection, S::CHANGES, &parameters, |row| read_change(row)).await
 }
 
-/// Adds the changes that belong to the act, which must have at least one change. Returns whether
-/// there were any.
+/// Adds those of `changes` that belong to the act, which must already have a change. Returns
+/// whether any of them did.
 fn add_changes_of_act(act: &mut Vec<JournalEntry>, changes: Vec<JournalEntry>) -> bool {
     let count_before = act.len();
     for change in changes {
@@ -106,8 +110,10 @@ fn add_changes_of_act(act: &mut Vec<JournalEntry>, changes: Vec<JournalEntry>) -
     act.len() > count_before
 }
 
-/// Whether two changes belong to the same act. Changes without a request are made by the clock: it
-/// acts on many animals at the same time, and each animal counts as an act of its own.
+/// Whether two changes belong to the same act.
+///
+/// The clock makes the changes that have no request. It changes many animals at the same time, and
+/// the changes of each animal count as an act of their own.
 fn is_same_act(change: &JournalEntry, other: &JournalEntry) -> bool {
     change.at == other.at
         && change.actor.actor == other.actor.actor

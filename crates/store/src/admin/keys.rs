@@ -71,9 +71,7 @@ Keys {
         let result = self.write_once(
             (key, context),
             |connection, (key, context)| create_key(connection, key, context).boxed(),
-            |connection, id| {
-                get_key(connection, KeyId(*id)).map(|key| key?.ok_or_else(D::Sql::no_row)).boxed()
-            },
+            |connection, id| get_new_key(connection, KeyId(*id)).boxed(),
         );
         let WorkOutcome::Done(key) = result.await?;
         Ok(key)
@@ -100,8 +98,8 @@ Keys {
         self.list(LIST, values![], read_key).await
     }
 
-    /// Revokes a key, and returns its new state; `None` if there is no such key. A key that is
-    /// already revoked keeps its revocation time.
+    /// Revokes a key, and returns its new state. Returns `None` if there is no such key. A key that
+    /// is already revoked keeps its revocation time.
     async fn revoke_key(
         &self,
         id: KeyId,
@@ -206,6 +204,11 @@ async fn get_key<S: Sql>(connection: &mut S, id: KeyId) -> Result<Option<KeyReco
     }
 }
 
+/// Reads a key that [`create_key`] has added, in this attempt or an earlier one.
+async fn get_new_key<S: Sql>(connection: &mut S, id: KeyId) -> Result<KeyRecord, S::Error> {
+    get_key(connection, id).await?.ok_or_else(S::no_row)
+}
+
 /// Revokes a key, and returns its id. A missing or revoked key stays as it is.
 async fn revoke_key<S: Sql>(
     connection: &mut S,
@@ -232,8 +235,10 @@ async fn rotate_key<S: Sql>(
     until: Timestamp,
     context: &WriteContext,
 ) -> Result<WorkOutcome<i64, ()>, S::Error> {
-    let key = get_key(connection, id).await?;
-    if key.is_none_or(|key| key.successor.is_some()) {
+    let Some(key) = get_key(connection, id).await? else {
+        return Ok(WorkOutcome::Refused(()));
+    };
+    if key.successor.is_some() {
         return Ok(WorkOutcome::Refused(()));
     }
 

@@ -157,8 +157,8 @@ Lists {
         .await
     }
 
-    /// Reads the reservations that end at or before `now`, in ascending order of their end. Begins
-    /// after the reservation `after`, and returns at most `limit`, each with its end.
+    /// Reads the reservations that end at or before `now`, each with its end, in ascending order of
+    /// the end. Begins after the reservation `after`, and returns at most `limit`.
     async fn due_orders(
         &self,
         after: Option<(OrderId, Timestamp)>,

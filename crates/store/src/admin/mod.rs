@@ -1,8 +1,6 @@
-//! The parts of a store that both backends share: administration, lists of the store area, and the
-//! log. They are written once, against the connections that each backend provides ([`Database`],
-//! [`Sql`]).
-
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
+//! The parts of a store that both backends share: administration, lists of the store area, the
+//! search, and the log. They are written once, for the connections that each backend provides
+//! ([`Database`], [`Sql`]).
 
 mod acts;
 mod audit;
@@ -44,7 +42,7 @@ pub use self::{
     keys::Keys,
     lists::Lists,
     notes::Notes,
-    offers::{Offers, PhotoAudience, Return},
+    offers::{Offers, PhotoAudience, ReturnToOffer},
     photos::PhotoFiles,
     profile::{StoreProfile, StoredLogo},
     requests::{Requests, WriteOutcome},

@@ -31,6 +31,16 @@ static GET: LazyLock<String> = LazyLock::new(|| {
 /// may have added more than [`PetNote::MAX_COUNT`].
 const MAX_READ: i64 = 2 * PetNote::MAX_COUNT;
 
+/// A page of the notes on an animal.
+#[derive(Debug, Clone, Copy)]
+struct NotePage {
+    pet: PetId,
+    /// The note after which the page begins.
+    after: Option<NoteId>,
+    /// The maximum number of rows to read.
+    max_rows: i64,
+}
+
 store_trait! {
 /// Reads the notes on animals.
 Notes {
@@ -60,16 +70,6 @@ Notes {
         self.read(id, |connection, id| get_note(connection, *id).boxed()).await
     }
 }
-}
-
-/// A page of the notes on an animal.
-#[derive(Debug, Clone, Copy)]
-struct NotePage {
-    pet: PetId,
-    /// The note after which the page begins.
-    after: Option<NoteId>,
-    /// The maximum number of rows to read.
-    max_rows: i64,
 }
 
 /// Reads a page of the notes on an animal, oldest first.

@@ -44,13 +44,22 @@ macro_rules! returns {
 }
 pub use returns;
 
-/// Selects whether the window may show the animal that has or had the photo $1; no row if there is
-/// no such animal.
+/// Selects whether the window may show the animal that has or had the photo $1. Selects no row if
+/// there is no such animal.
 const IS_PUBLIC_PHOTO: &str =
     "SELECT EXISTS (SELECT 1 FROM pets WHERE pets.id = owner.pet_id AND listed)
         OR EXISTS (SELECT 1 FROM withdrawn_pets WHERE withdrawn_pets.id = owner.pet_id AND listed)
     FROM (SELECT pet_id FROM photos WHERE id = $1
         UNION ALL SELECT pet_id FROM lost_photos WHERE id = $1) AS owner LIMIT 1";
+
+/// The length of the epoch of the log, in bytes.
+const EPOCH_LENGTH: usize = 16;
+
+/// The length of each number in the version of the public data, in bytes.
+const NUMBER_LENGTH: usize = size_of::<i64>();
+
+/// The columns of [`Sql::PUBLIC_STATE`] that have numbers. They follow the epoch.
+const NUMBER_COLUMNS: [usize; 4] = [1, 2, 3, 4];
 
 /// The audience of a photo: the people and programs that may see its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +72,7 @@ pub enum PhotoAudience {
 
 /// A change that made an animal available again.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Return {
+pub struct ReturnToOffer {
     /// The number of the change.
     pub seq: i64,
     /// The animal that became available again.
@@ -124,16 +133,16 @@ Offers {
         .await
     }
 
-    /// Returns the audience that may see the files of a photo. Returns `None` if no animal,
-    /// withdrawn or not, has the photo or had it until recently. The files of a removed photo are
-    /// kept for a while.
+    /// Returns the audience that may see the files of a photo. The files of a removed photo are
+    /// kept for a while, and so is its audience. Returns `None` if no animal, withdrawn or not, has
+    /// the photo or had it until recently.
     async fn photo_audience(&self, id: PhotoId) -> Result<Option<PhotoAudience>, StoreError> {
-        self.read(id.to_string(), |connection, id| photo_audience(connection, id).boxed()).await
+        self.read(id.to_string(), |connection, id| find_photo_audience(connection, id).boxed()).await
     }
 
     /// Reads the changes that made animals available again, newest first. Looks only at the newest
     /// `scanned_count` changes of the log.
-    async fn list_returns(&self, scanned_count: i64) -> Result<Vec<Return>, StoreError> {
+    async fn list_returns(&self, scanned_count: i64) -> Result<Vec<ReturnToOffer>, StoreError> {
         let log = self.log_state().await?;
         let after = (log.last - scanned_count).max(log.first - 1);
         self.read_slowly(SlowRead::Offers, (after, log.last), |connection, (after, until)| {
@@ -153,7 +162,7 @@ fn restrict_to_window(query: PetQuery) -> PetQuery {
 }
 
 /// Finds out the audience of a photo. See [`Offers::photo_audience`].
-async fn photo_audience<S: Sql>(
+async fn find_photo_audience<S: Sql>(
     connection: &mut S,
     id: &str,
 ) -> Result<Option<PhotoAudience>, S::Error> {
@@ -161,21 +170,13 @@ async fn photo_audience<S: Sql>(
         return Ok(None);
     };
     let is_public: bool = row.value(0)?;
-    Ok(Some(if is_public {
+    let audience = if is_public {
         PhotoAudience::Everybody
     } else {
         PhotoAudience::Staff
-    }))
+    };
+    Ok(Some(audience))
 }
-
-/// The length of the epoch of the log, in bytes.
-const EPOCH_LENGTH: usize = 16;
-
-/// The length of each number in the version of the public data, in bytes.
-const NUMBER_LENGTH: usize = size_of::<i64>();
-
-/// The columns of [`Sql::PUBLIC_STATE`] that have numbers. They follow the epoch.
-const NUMBER_COLUMNS: [usize; 4] = [1, 2, 3, 4];
 
 /// Reads the version of the public data: the epoch of the log, and then four numbers. See
 /// [`Sql::PUBLIC_STATE`].
@@ -212,15 +213,16 @@ async fn count_each<S: Sql>(
     Ok(counts)
 }
 
-/// Reads the changes above `after` and up to `until` that made animals available again.
+/// Reads the changes that made animals available again, and whose numbers are greater than `after`
+/// and at most `until`.
 async fn read_returns<S: Sql>(
     connection: &mut S,
     after: i64,
     until: i64,
-) -> Result<Vec<Return>, S::Error> {
+) -> Result<Vec<ReturnToOffer>, S::Error> {
     read_all(connection, S::RETURNS, &[&after, &until], |row| {
-        Ok(Return {
-            seq: row.value(0)?,
+        Ok(ReturnToOffer {
+            seq: Cell::read(row, 0)?,
             pet: Cell::read(row, 1)?,
             at: Cell::read(row, 2)?,
         })

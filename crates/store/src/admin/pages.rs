@@ -1,4 +1,4 @@
-//! Reads pages of animals and orders, and results row by row.
+//! Reads pages of animals and of orders, and reads results row by row.
 
 use std::ops::ControlFlow;
 
@@ -16,12 +16,26 @@ use crate::{
     tables::{read_order, read_pet, read_pet_with_order},
 };
 
+/// A query for a page of the animals that are available or pending.
+#[derive(Clone, Copy)]
+pub(super) struct OfferQuery {
+    /// The animal after which the page begins.
+    pub(super) after: Option<PetId>,
+    pub(super) limit: Limit,
+    pub(super) newest_first: bool,
+    /// Whether the page is limited to the animals that the window may show.
+    pub(super) is_for_window: bool,
+}
+
 /// Reads a page of a query, as a fast read if possible.
 ///
-/// A fast read gives up if the texts on the page exceed `max_fast_bytes`. If it gives up, or if
-/// `max_fast_bytes` is `None`, this reads the page as a slow read of the kind `slow_read`. `read`
-/// gets the query and a maximum number of bytes. It returns `None` if the texts exceed about that
-/// number.
+/// A fast read ([`Database::read`]) must not take longer than microseconds, so it gives up if the
+/// texts on the page exceed `max_fast_bytes`. The page is then read again, as a slow read
+/// ([`Database::read_slowly`]) of the kind `slow_read`. If `max_fast_bytes` is `None`, there is no
+/// fast read.
+///
+/// `read` reads the page for both. It is called with the query and a maximum number of bytes, and
+/// returns `None` if the texts exceed that number.
 pub(super) async fn read_page<D: Database, Q: SharedValue + Clone, T: SharedValue>(
     store: &D,
     max_fast_bytes: Option<usize>,
@@ -34,9 +48,11 @@ pub(super) async fn read_page<D: Database, Q: SharedValue + Clone, T: SharedValu
     {
         return Ok(page);
     }
+    let no_limit = usize::MAX;
     let page = store
-        .read_slowly(slow_read, (query, usize::MAX), read)
+        .read_slowly(slow_read, (query, no_limit), read)
         .await?;
+    // Without a limit, there always is a page.
     Ok(page.unwrap_or_default())
 }
 
@@ -93,7 +109,7 @@ pub(super) fn rows_to_read(limit: Limit) -> i64 {
     i64::from(limit.get()) + 1
 }
 
-/// Returns the identifier after which a page begins. The first page begins before all of them.
+/// Returns the identifier after which a page begins. The first page begins before all identifiers.
 fn page_start(after: Option<i64>, newest_first: bool) -> i64 {
     match after {
         Some(after) => after,
@@ -103,7 +119,7 @@ fn page_start(after: Option<i64>, newest_first: bool) -> i64 {
 }
 
 /// Reads a page of animals for a query without a search, and one more animal if more follow.
-/// Returns `None` if their texts exceed about `max_bytes`.
+/// Returns `None` if their texts exceed `max_bytes`.
 pub(super) async fn read_pets<S: Sql>(
     connection: &mut S,
     query: &PetQuery,
@@ -111,7 +127,7 @@ pub(super) async fn read_pets<S: Sql>(
 ) -> Result<Option<Vec<StorePet>>, S::Error> {
     let start = page_start(query.after.map(PetId::get), query.newest_first);
     let values: Parameters<'_> = &[&start, &rows_to_read(query.limit)];
-    let sql = S::plans().pet_page(query);
+    let sql = S::plans().choose_pet_page(query);
     let read_row = |row: &S::BorrowedRow<'_>| read_pet_with_order(row);
     read_up_to(
         connection,
@@ -124,19 +140,8 @@ pub(super) async fn read_pets<S: Sql>(
     .await
 }
 
-/// A query for a page of the animals that are available or pending.
-#[derive(Clone, Copy)]
-pub(super) struct OfferQuery {
-    /// The animal after which the page begins.
-    pub(super) after: Option<PetId>,
-    pub(super) limit: Limit,
-    pub(super) newest_first: bool,
-    /// Whether the page is limited to the animals that the window may show.
-    pub(super) is_for_window: bool,
-}
-
 /// Reads a page of the animals that are available or pending, and one more animal if more follow.
-/// Does not read their orders. Returns `None` if their texts exceed about `max_bytes`.
+/// Does not read their orders. Returns `None` if their texts exceed `max_bytes`.
 pub(super) async fn read_offers<S: Sql>(
     connection: &mut S,
     query: OfferQuery,
@@ -164,23 +169,23 @@ pub(super) async fn read_offers<S: Sql>(
 }
 
 /// Reads a page of orders, and one more order if more follow. Returns `None` if their texts exceed
-/// about `max_bytes`.
+/// `max_bytes`.
 pub(super) async fn read_orders<S: Sql>(
     connection: &mut S,
     query: &OrderQuery,
     max_bytes: usize,
 ) -> Result<Option<Vec<Order>>, S::Error> {
     // Destructure all members, so that a new filter does not compile until it is handled here.
-    let &OrderQuery {
+    let OrderQuery {
         status,
         pet_id,
-        ref reference,
+        reference,
         limit,
         newest_first,
         after,
     } = query;
-    let start = page_start(after.map(OrderId::get), newest_first);
-    let row_count = rows_to_read(limit);
+    let start = page_start(after.map(OrderId::get), *newest_first);
+    let row_count = rows_to_read(*limit);
     let status = status.map(OrderStatus::as_str);
     let pet = pet_id.map(PetId::get);
     let reference = reference.as_ref().map(Text::as_str);
@@ -201,7 +206,7 @@ pub(super) async fn read_orders<S: Sql>(
         OrderFilter::None
     };
 
-    let sql = S::plans().order_page(filter, newest_first);
+    let sql = S::plans().choose_order_page(filter, *newest_first);
     let read_row = |row: &S::BorrowedRow<'_>| read_order(row, 0)?.ok_or_else(|| row.invalid(0));
     read_up_to(connection, max_bytes, sql, &values, read_row, Order::length).await
 }

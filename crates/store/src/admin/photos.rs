@@ -31,6 +31,26 @@ struct ShardFiles {
     noted_until: Timestamp,
 }
 
+/// The range of the identifiers in a shard, as text: from `start` (inclusive) to `end` (exclusive).
+struct ShardRange {
+    start: String,
+    end: String,
+}
+
+impl ShardRange {
+    /// Returns the range of a shard: `0a` to `0b` for 10, and `ff` to `g` for 255.
+    fn new(shard: u8) -> Self {
+        let end = match shard.checked_add(1) {
+            Some(next_shard) => format!("{next_shard:02x}"),
+            None => "g".to_owned(),
+        };
+        Self {
+            start: format!("{shard:02x}"),
+            end,
+        }
+    }
+}
+
 store_trait! {
 /// Tracks which files the photos of all animals, withdrawn or not, need.
 PhotoFiles {
@@ -66,26 +86,6 @@ PhotoFiles {
 async fn read_incarnation<S: Sql>(connection: &mut S) -> Result<String, S::Error> {
     let row = connection.only_row(S::INCARNATION, &[]).await?;
     row.parsed(0, S::incarnation_from)
-}
-
-/// The range of the identifiers in a shard, as text: from `start` (inclusive) to `end` (exclusive).
-struct ShardRange {
-    start: String,
-    end: String,
-}
-
-impl ShardRange {
-    /// Returns the range of a shard: `0a` to `0b` for 10, and `ff` to `g` for 255.
-    fn new(shard: u8) -> Self {
-        let end = match shard.checked_add(1) {
-            Some(next_shard) => format!("{next_shard:02x}"),
-            None => "g".to_owned(),
-        };
-        Self {
-            start: format!("{shard:02x}"),
-            end,
-        }
-    }
 }
 
 /// Reads the photos of all animals whose identifiers are in a shard.

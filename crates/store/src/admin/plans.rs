@@ -1,6 +1,6 @@
 //! The statements of list queries, which each store words for its own query planner.
 //!
-//! An animal is unmerged if the index of the search does not have it in its present state: see
+//! An animal is unmerged if the index of the search does not have its present state: see
 //! `search.rs`.
 
 use petstore_domain::{PetStatus, store_area::PetQuery};
@@ -8,8 +8,8 @@ use petstore_domain::{PetStatus, store_area::PetQuery};
 use crate::tables::Table;
 
 /// The earliest end of a reservation, in milliseconds: [`petstore_domain::clock::EARLIEST`]. Rows
-/// with an earlier end are left out, because some of these times cannot be read, and such a row must
-/// not block the others.
+/// with an earlier end are left out, because some of these times cannot be read, and such a row
+/// must not block the others.
 pub(super) const EARLIEST_END: i64 = -62_167_219_200_000;
 
 /// The maximum number of animals on a page.
@@ -25,7 +25,7 @@ pub struct Plans {
     pub pets: [PetPages; 2],
     /// The statements of a search in the catalogue, and among withdrawn animals.
     pub search: [Search; 2],
-    /// Select a page of the animals after $1 that are available or pending, at most $2.
+    /// Select a page of the animals after $1 that are available or pending: at most $2.
     pub on_offer: BothOrders,
     /// Counts the animals that are available or pending, up to $1.
     pub count_on_offer: String,
@@ -33,13 +33,14 @@ pub struct Plans {
     pub in_window: BothOrders,
     /// Like [`Self::count_on_offer`], for the animals that the window may show.
     pub count_in_window: String,
-    /// Select a page of orders after $1, at most $2, for each [`OrderFilter`].
+    /// Select a page of orders after $1: at most $2. There is one member for each [`OrderFilter`],
+    /// in the order of their declaration.
     pub orders: [BothOrders; OrderFilter::ALL.len()],
-    /// See [`Self::due`].
+    /// See [`Self::select_due`].
     pub due: String,
-    /// See [`Self::reservations`].
+    /// See [`Self::select_reservations`].
     pub reservations: String,
-    /// See [`Self::orders_with_contact`].
+    /// See [`Self::select_orders_with_contact`].
     pub orders_with_contact: String,
     /// Selects each status with its number of animals in the catalogue, and the word `withdrawn`
     /// with the number of withdrawn animals.
@@ -57,8 +58,7 @@ pub struct BothOrders {
 }
 
 impl BothOrders {
-    /// Makes both statements. `select` returns the statement for whether the newest rows come
-    /// first.
+    /// Makes both statements. `select` is called with whether the newest rows come first.
     fn new(select: impl Fn(bool) -> String) -> Self {
         Self {
             ascending: select(false),
@@ -66,7 +66,7 @@ impl BothOrders {
         }
     }
 
-    /// Returns the statement for the order that a query asks for.
+    /// Returns the statement for one of the two orders.
     pub(super) fn choose(&self, newest_first: bool) -> &str {
         if newest_first {
             &self.descending
@@ -76,8 +76,8 @@ impl BothOrders {
     }
 }
 
-/// The statements that select a page of animals of one table: after $1, at most $2, each with its
-/// open order. There is one member for each filter by status.
+/// The statements that select a page of animals of one table: the animals after $1, at most $2,
+/// each with its open order. There is one member for each filter by status.
 pub struct PetPages {
     all: BothOrders,
     /// The animals that are available or pending.
@@ -88,8 +88,8 @@ pub struct PetPages {
 }
 
 impl PetPages {
-    /// Makes the statements. `select_page` returns the statement for statuses (none if there is no
-    /// filter), and for whether the newest animals come first.
+    /// Makes the statements. `select_page` is called with the statuses of a filter (none if there
+    /// is no filter), and with whether the newest animals come first.
     fn new(select_page: impl Fn(&[PetStatus], bool) -> String) -> Self {
         let pages = |statuses: &[PetStatus]| {
             BothOrders::new(|newest_first| select_page(statuses, newest_first))
@@ -136,91 +136,6 @@ impl OrderFilter {
     }
 }
 
-impl Plans {
-    /// Makes the statements for [`Self::pets`]. `select_page` returns the statement for a table,
-    /// for statuses (none if there is no filter), and for whether the newest animals come first.
-    pub fn pets(select_page: impl Fn(Table, &[PetStatus], bool) -> String) -> [PetPages; 2] {
-        [Table::Pets, Table::WithdrawnPets].map(|table| {
-            PetPages::new(|statuses, newest_first| select_page(table, statuses, newest_first))
-        })
-    }
-
-    /// Returns the statement for a page of animals, for a query without a search.
-    pub(super) fn pet_page(&self, query: &PetQuery) -> &str {
-        let [in_catalogue, withdrawn] = &self.pets;
-        let pages = if query.is_withdrawn {
-            withdrawn
-        } else {
-            in_catalogue
-        };
-        let page = match query.status {
-            None if query.is_on_offer => &pages.on_offer,
-            None => &pages.all,
-            Some(PetStatus::Available) => &pages.available,
-            Some(PetStatus::Pending) => &pages.pending,
-            Some(PetStatus::Sold) => &pages.sold,
-        };
-        page.choose(query.newest_first)
-    }
-
-    /// Returns the statements of a search for the table that a query searches.
-    pub(super) fn search_in(&self, query: &PetQuery) -> &Search {
-        let [in_catalogue, withdrawn] = &self.search;
-        if query.is_withdrawn {
-            withdrawn
-        } else {
-            in_catalogue
-        }
-    }
-
-    /// Makes the statements for [`Self::orders`]. `select_page` returns the statement for a filter,
-    /// and for whether the newest orders come first.
-    pub fn orders(
-        select_page: impl Fn(OrderFilter, bool) -> String,
-    ) -> [BothOrders; OrderFilter::ALL.len()] {
-        OrderFilter::ALL
-            .map(|filter| BothOrders::new(|newest_first| select_page(filter, newest_first)))
-    }
-
-    /// Returns the statement for a page of orders with a filter.
-    pub(super) fn order_page(&self, filter: OrderFilter, newest_first: bool) -> &str {
-        // `orders` has the filters in the order of their declaration, as `OrderFilter::ALL` has.
-        self.orders[filter as usize].choose(newest_first)
-    }
-
-    /// Returns the statement for the reservations that end at or before $1, after the reservation
-    /// with the end $2 and the id $3, at most $4. For the first page, callers pass the end
-    /// `EARLIEST_END` and the id 0. `orders` is the table, if necessary with a hint for its index.
-    pub fn due(orders: &str) -> String {
-        format!(
-            "SELECT id, expires_at FROM {orders}
-            WHERE status = 'reserved' AND expires_at <= $1 AND (expires_at, id) > ($2, $3)
-            ORDER BY expires_at, id LIMIT $4"
-        )
-    }
-
-    /// Returns the statement for the number of reservations and their earliest end. `orders` is as
-    /// in [`Self::due`].
-    pub fn reservations(orders: &str) -> String {
-        format!(
-            "SELECT count(*), min(expires_at) FILTER (WHERE expires_at >= {EARLIEST_END})
-            FROM {orders} WHERE status = 'reserved'"
-        )
-    }
-
-    /// Returns the statement for the orders after $1 that closed at or before $2 and have a
-    /// contact, at most $3.
-    ///
-    /// `join` is the kind of join with which the store scans the contacts first. There are fewer
-    /// contacts than orders, because a contact is erased a while after its order closed.
-    pub fn orders_with_contact(join: &str) -> String {
-        format!(
-            "SELECT order_id FROM order_contacts {join} orders ON orders.id = order_id
-            WHERE order_id > $1 AND closed_at <= $2 ORDER BY order_id LIMIT $3"
-        )
-    }
-}
-
 /// The statements with which a search reads the animals of one table.
 pub struct Search {
     /// Selects the animals with any of [`MAX_PETS_ON_PAGE`] identifiers, each with its open order.
@@ -228,7 +143,8 @@ pub struct Search {
     /// Select the next [`MAX_UNMERGED_PER_READ`] unmerged animals, whether or not they are in this
     /// table: in ascending order above $1, or in descending order below $1.
     pub(super) unmerged: BothOrders,
-    /// Selects the animals from $1 (inclusive) to $2 (exclusive) that the window may not show.
+    /// Selects the animals from $1 (inclusive) to $2 (exclusive) that the window, the public
+    /// website, may not show.
     pub(super) unlisted: String,
 }
 
@@ -253,6 +169,93 @@ impl Search {
                 "SELECT id FROM {unlisted_pets} WHERE NOT listed AND id >= $1 AND id < $2"
             ),
         }
+    }
+}
+
+impl Plans {
+    /// Makes the statements for [`Self::pets`]. `select_page` is called with a table, with the
+    /// statuses of a filter (none if there is no filter), and with whether the newest animals come
+    /// first.
+    pub fn select_pets(select_page: impl Fn(Table, &[PetStatus], bool) -> String) -> [PetPages; 2] {
+        [Table::Pets, Table::WithdrawnPets].map(|table| {
+            PetPages::new(|statuses, newest_first| select_page(table, statuses, newest_first))
+        })
+    }
+
+    /// Returns the statement for a page of animals, for a query without a search.
+    pub(super) fn choose_pet_page(&self, query: &PetQuery) -> &str {
+        let [in_catalogue, withdrawn] = &self.pets;
+        let pages = if query.is_withdrawn {
+            withdrawn
+        } else {
+            in_catalogue
+        };
+        let page = match query.status {
+            None if query.is_on_offer => &pages.on_offer,
+            None => &pages.all,
+            Some(PetStatus::Available) => &pages.available,
+            Some(PetStatus::Pending) => &pages.pending,
+            Some(PetStatus::Sold) => &pages.sold,
+        };
+        page.choose(query.newest_first)
+    }
+
+    /// Returns the statements of a search in the table that a query searches.
+    pub(super) fn choose_search(&self, query: &PetQuery) -> &Search {
+        let [in_catalogue, withdrawn] = &self.search;
+        if query.is_withdrawn {
+            withdrawn
+        } else {
+            in_catalogue
+        }
+    }
+
+    /// Makes the statements for [`Self::orders`]. `select_page` is called with a filter, and with
+    /// whether the newest orders come first.
+    pub fn select_orders(
+        select_page: impl Fn(OrderFilter, bool) -> String,
+    ) -> [BothOrders; OrderFilter::ALL.len()] {
+        OrderFilter::ALL
+            .map(|filter| BothOrders::new(|newest_first| select_page(filter, newest_first)))
+    }
+
+    /// Returns the statement for a page of orders with a filter.
+    pub(super) fn choose_order_page(&self, filter: OrderFilter, newest_first: bool) -> &str {
+        // `orders` and `OrderFilter::ALL` have the order of the declaration of the filters.
+        let statements = &self.orders[filter as usize];
+        statements.choose(newest_first)
+    }
+
+    /// Returns the statement for the reservations that end at or before $1, after the reservation
+    /// with the end $2 and the id $3, at most $4. For the first page, callers pass the end
+    /// `EARLIEST_END` and the id 0. `orders` is the table, if necessary with a hint for its index.
+    pub fn select_due(orders: &str) -> String {
+        format!(
+            "SELECT id, expires_at FROM {orders}
+            WHERE status = 'reserved' AND expires_at <= $1 AND (expires_at, id) > ($2, $3)
+            ORDER BY expires_at, id LIMIT $4"
+        )
+    }
+
+    /// Returns the statement for the number of reservations and their earliest end. `orders` is as
+    /// in [`Self::select_due`].
+    pub fn select_reservations(orders: &str) -> String {
+        format!(
+            "SELECT count(*), min(expires_at) FILTER (WHERE expires_at >= {EARLIEST_END})
+            FROM {orders} WHERE status = 'reserved'"
+        )
+    }
+
+    /// Returns the statement for the orders after $1 that closed at or before $2 and have a
+    /// contact, at most $3.
+    ///
+    /// `join` is the kind of join with which the store scans the contacts first. There are fewer
+    /// contacts than orders, because a contact is erased a while after its order closed.
+    pub fn select_orders_with_contact(join: &str) -> String {
+        format!(
+            "SELECT order_id FROM order_contacts {join} orders ON orders.id = order_id
+            WHERE order_id > $1 AND closed_at <= $2 ORDER BY order_id LIMIT $3"
+        )
     }
 }
 

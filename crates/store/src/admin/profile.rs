@@ -15,7 +15,8 @@ use super::{
 };
 use crate::{StoreError, columns::Columns};
 
-/// Selects the profile. The column `members` has all of it that has no column of its own, as JSON.
+/// Selects the profile. The column `members` has the members of the profile that have no column of
+/// their own, as JSON.
 const READ: &str = "SELECT members, version, logo, time_zone, contract FROM profile";
 /// Writes the profile with the new version $2. Writes nothing unless the present version is $3,
 /// against which the change was decided.
@@ -48,6 +49,24 @@ const FORGET_LOGOS: &str = "DELETE FROM logos WHERE replaced_at <= $1
 /// The time for which the file of a replaced logo is kept, in milliseconds: a day, because cached
 /// pages still refer to it.
 const REPLACED_LOGO_LIFETIME_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// The file of a logo.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredLogo {
+    /// The file, in the format PNG.
+    pub png: Vec<u8>,
+    /// Whether it is the present logo of the store, and not a replaced one.
+    pub is_present: bool,
+}
+
+/// A profile that replaces the present one.
+struct ProfileChange {
+    profile: Profile,
+    /// The file of the logo, if the logo changes.
+    png: Option<Vec<u8>>,
+    /// The time in milliseconds.
+    now: i64,
+}
 
 store_trait! {
 /// Stores the profile of the store, with its logo.
@@ -99,23 +118,6 @@ StoreProfile {
 }
 }
 
-/// The file of a logo.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StoredLogo {
-    pub png: Vec<u8>,
-    /// Whether it is the present logo of the store, and not a replaced one.
-    pub is_present: bool,
-}
-
-/// A profile that replaces the present one.
-struct ProfileChange {
-    profile: Profile,
-    /// The file of the logo, if the logo changes.
-    png: Option<Vec<u8>>,
-    /// The time in milliseconds.
-    now: i64,
-}
-
 /// Reads a row of [`LOGO`].
 fn read_logo<R: Columns>(row: &R) -> Result<StoredLogo, R::Error> {
     Ok(StoredLogo {
@@ -130,7 +132,7 @@ pub async fn read_profile<S: Sql>(connection: &mut S) -> Result<Profile, S::Erro
     let version = row.value(1)?;
     let mut profile = row.parsed(0, |text| json::parse_stored_profile(text, version))?;
     profile.logo = row.optional_parsed(2, Logo::parse)?;
-    // A later release may know more time zones. This one then falls back to days in UTC.
+    // A later release may know more time zones. This release then falls back to days in UTC.
     profile.time_zone = row.text(3)?.and_then(StoreTimeZone::from_name);
     // The previous release writes no contract. A later release may allow texts that this release
     // rejects.
@@ -170,8 +172,8 @@ async fn write_change<S: Sql>(
     Ok(WriteOutcome::Done)
 }
 
-/// Sets the profile to `new_profile` if the present one is empty. Returns whether it did. The
-/// caller must write the file of the logo afterwards.
+/// Sets the profile to `new_profile`, unless the present profile has content. Returns whether the
+/// profile was set. The caller must write the file of the logo afterwards.
 pub async fn fill_profile<S: Sql>(
     connection: &mut S,
     new_profile: &Profile,
@@ -189,7 +191,8 @@ pub async fn fill_profile<S: Sql>(
     replace_profile(connection, &profile, present.version).await
 }
 
-/// Replaces the profile if it has the version `seen_version`. Returns whether it did.
+/// Replaces the profile, unless its version is no longer `seen_version`. Returns whether the
+/// profile was replaced.
 async fn replace_profile<S: Sql>(
     connection: &mut S,
     profile: &Profile,

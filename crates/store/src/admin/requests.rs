@@ -25,30 +25,6 @@ const ADD_MARK: &str = "INSERT INTO idempotency_marks (number, last_pet_id)
     ON CONFLICT DO NOTHING";
 const FORGET_MARKS: &str = "DELETE FROM idempotency_marks WHERE number < $1";
 
-store_trait! {
-/// Forgets old requests. Requests are remembered by the writes that they cause: see
-/// [`crate::Pets::create_pet`].
-Requests {
-    /// Adds a mark if `seen` is still the newest one; with `None`, adds no mark. Returns the newest
-    /// mark; 0 if there is none.
-    ///
-    /// Marks count from 1. They measure the age of remembered requests without a clock: each
-    /// request refers to the mark that was the newest at its time.
-    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError> {
-        self.write(seen, |connection, seen| add_mark(connection, *seen).boxed()).await
-    }
-
-    /// Forgets requests that are older than the mark `marks` before the newest one: oldest first,
-    /// at most `limit`. Returns the number of forgotten requests.
-    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError> {
-        self.write((marks, i64::from(limit)), |connection, (marks, limit)| {
-            forget_requests(connection, *marks, *limit).boxed()
-        })
-        .await
-    }
-}
-}
-
 /// The result of an administrative write, such as [`super::Webhooks::write_webhook`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WriteOutcome {
@@ -74,6 +50,38 @@ impl From<KnownRequest> for WriteOutcome {
     }
 }
 
+/// The data that an administrative change stores in addition to the change itself.
+pub(super) struct Administration {
+    pub(super) acts: Vec<Act>,
+    /// The response to remember if the request has an idempotency key.
+    pub(super) response: StoredResponse,
+    pub(super) context: WriteContext,
+}
+
+store_trait! {
+/// Forgets old requests. Requests are remembered by the writes that they cause: see
+/// [`crate::Pets::create_pet`].
+Requests {
+    /// Adds a mark if `seen` is still the newest one. Adds no mark if `seen` is `None`. Returns the
+    /// newest mark, or 0 if there is none.
+    ///
+    /// Marks count from 1. They measure the age of remembered requests without a clock: each
+    /// request refers to the mark that was the newest at its time.
+    async fn mark_idempotency_keys(&self, seen: Option<i64>) -> Result<i64, StoreError> {
+        self.write(seen, |connection, seen| add_mark(connection, *seen).boxed()).await
+    }
+
+    /// Forgets requests that are more than `marks` marks older than the newest mark: oldest first,
+    /// at most `limit`. If it returns `limit`, there may be more to forget.
+    async fn forget_idempotency_keys(&self, marks: i64, limit: u32) -> Result<usize, StoreError> {
+        self.write((marks, i64::from(limit)), |connection, (marks, limit)| {
+            forget_requests(connection, *marks, *limit).boxed()
+        })
+        .await
+    }
+}
+}
+
 /// Adds a mark, and forgets old ones. See [`Requests::mark_idempotency_keys`].
 async fn add_mark<S: Sql>(connection: &mut S, seen_mark: Option<i64>) -> Result<i64, S::Error> {
     if let Some(seen_mark) = seen_mark {
@@ -85,8 +93,8 @@ async fn add_mark<S: Sql>(connection: &mut S, seen_mark: Option<i64>) -> Result<
     connection.number(NEWEST_MARK, &[]).await
 }
 
-/// Forgets requests in the tables of this release and of the previous one. Returns the higher of
-/// the two counts: if it equals `limit`, one of the tables may have more, so the caller repeats.
+/// Forgets requests in the tables of this release and of the previous one, at most `limit` in each.
+/// Returns the higher of the two counts. If it equals `limit`, one of the tables may have more.
 async fn forget_requests<S: Sql>(
     connection: &mut S,
     marks: i64,
@@ -149,14 +157,6 @@ pub(super) async fn remember<S: Sql>(
     Ok(())
 }
 
-/// The data that an administrative change stores in addition to the change itself.
-pub(super) struct Administration {
-    pub(super) acts: Vec<Act>,
-    /// The response to remember if the request has an idempotency key.
-    pub(super) response: StoredResponse,
-    pub(super) context: WriteContext,
-}
-
 /// Makes an administrative change in one transaction, unless its request was executed before. Also
 /// records its acts, and remembers the response if the request has an idempotency key.
 ///
@@ -184,8 +184,7 @@ pub(super) async fn administer<D: Database, C: SharedValue>(
     }
 }
 
-/// Runs the transaction of [`administer`]. Refuses, with the outcome as the reason, if the change
-/// was not made.
+/// Runs the transaction of [`administer`]. If the change cannot be made, refuses with the outcome.
 async fn administer_in_transaction<S: Sql, C: SharedValue>(
     connection: &mut S,
     change: &C,

@@ -32,107 +32,6 @@ use crate::{
 /// match, the first block is enough for a page. A later read covers a million identifiers.
 const BLOCKS_PER_READ: [i64; 3] = [1, 4, 16];
 
-/// Finds the animals on a page of a search. Returns them, and the last identifier if more follow.
-///
-/// The caller must make sure that all statements see the same snapshot.
-pub(super) fn find_page<'t, S: Sql>(
-    connection: &'t mut S,
-    query: &'t PetQuery,
-) -> SqlFuture<'t, S, (Vec<StorePet>, Option<PetId>)> {
-    async move {
-        let page_length = usize::from(query.limit.get());
-        let mut ids = find_first_ids(connection, query, page_length + 1).await?;
-        let has_more = ids.len() > page_length;
-        ids.truncate(page_length);
-
-        let next = if has_more { ids.last().copied() } else { None };
-        let pets = read_pets(connection, query, &ids).await?;
-        Ok((pets, next))
-    }
-    .boxed()
-}
-
-/// Counts the animals that match a search, up to a maximum.
-pub(super) fn count<'t, S: Sql>(
-    connection: &'t mut S,
-    (query, max_count): &'t (PetQuery, usize),
-) -> SqlFuture<'t, S, usize> {
-    count_up_to(connection, query, *max_count).boxed()
-}
-
-/// Counts the animals that match a search, up to `max_count`, within the snapshot of the caller.
-pub(super) async fn count_up_to<S: Sql>(
-    connection: &mut S,
-    query: &PetQuery,
-    max_count: usize,
-) -> Result<usize, S::Error> {
-    Ok(find_first_ids(connection, query, max_count).await?.len())
-}
-
-/// Reads the animals with these identifiers, at most [`MAX_PETS_ON_PAGE`], in the order of the
-/// query.
-async fn read_pets<S: Sql>(
-    connection: &mut S,
-    query: &PetQuery,
-    ids: &[PetId],
-) -> Result<Vec<StorePet>, S::Error> {
-    let Some(last) = ids.last() else {
-        return Ok(Vec::new());
-    };
-    // The statement always has `MAX_PETS_ON_PAGE` parameters, so repeat the last identifier.
-    let padded_ids: Vec<i64> = (0..MAX_PETS_ON_PAGE)
-        .map(|position| ids.get(position).unwrap_or(last).get())
-        .collect();
-    let values: Vec<&dyn Parameter> = padded_ids.iter().map(|id| id as _).collect();
-    let rows = connection
-        .rows(&S::plans().search_in(query).pets, &values)
-        .await?;
-
-    let mut pets = Vec::with_capacity(rows.len());
-    for row in &rows {
-        pets.push(read_pet_with_order(row)?);
-    }
-    let order = SearchOrder::new(query);
-    pets.sort_unstable_by_key(|pet| order.key(pet.id.get()));
-    Ok(pets)
-}
-
-/// Finds the identifiers of the first animals that match a query, in its order: at most
-/// `max_count`. Combines two sources: the unmerged animals, which are read one by one, and the
-/// index.
-async fn find_first_ids<S: Sql>(
-    connection: &mut S,
-    query: &PetQuery,
-    max_count: usize,
-) -> Result<Vec<PetId>, S::Error> {
-    let order = SearchOrder::new(query);
-    let meaning = match &query.phrase {
-        Some(phrase) => Some(phrase.meaning(&fields::read_fields(connection).await?)),
-        None => None,
-    };
-    let unmerged = find_unmerged(connection, query, meaning.as_ref(), order, max_count).await?;
-
-    // If the unmerged animals fill the page, no animal after the last of them is needed.
-    let last_needed = if unmerged.matching_ids.len() == max_count {
-        unmerged.matching_ids.last().copied()
-    } else {
-        None
-    };
-    let mut search = MergedSearch::new(query, meaning.as_ref());
-    let limits = MergedLimits {
-        max_count,
-        last_needed,
-        read_ids: &unmerged.read_ids,
-    };
-    let merged_ids = find_merged(connection, &mut search, order, &limits).await?;
-
-    let mut ids = unmerged.matching_ids;
-    ids.extend(merged_ids);
-    ids.sort_unstable_by_key(|&id| order.key(id));
-    ids.truncate(max_count);
-    Ok(ids.into_iter().filter_map(PetId::new).collect())
-}
-
 /// The order of a page, and the identifier after which the page begins.
 #[derive(Clone, Copy)]
 struct SearchOrder {
@@ -184,9 +83,122 @@ impl SearchOrder {
 /// The unmerged animals that a search has read.
 #[derive(Default)]
 struct UnmergedPets {
+    /// The animals that were read, whether or not they match the query.
     read_ids: RoaringTreemap,
     /// The animals among them that match the query, in its order.
     matching_ids: Vec<i64>,
+}
+
+/// The limits of a search among merged animals.
+struct MergedLimits<'u> {
+    /// The maximum number of animals to find.
+    max_count: usize,
+    /// The animal in whose block the search may stop, if there is one.
+    last_needed: Option<i64>,
+    /// The unmerged animals that were read from their rows. The index may have an older state of
+    /// them.
+    read_ids: &'u RoaringTreemap,
+}
+
+/// Finds the animals on a page of a search. Also returns the identifier of the last one if more
+/// animals follow: the next page begins after it.
+///
+/// The caller must make sure that all statements see the same snapshot.
+pub(super) fn find_page<'t, S: Sql>(
+    connection: &'t mut S,
+    query: &'t PetQuery,
+) -> SqlFuture<'t, S, (Vec<StorePet>, Option<PetId>)> {
+    async move {
+        let page_length = usize::from(query.limit.get());
+        let mut ids = find_first_ids(connection, query, page_length + 1).await?;
+        let has_more = ids.len() > page_length;
+        ids.truncate(page_length);
+
+        let next = if has_more { ids.last().copied() } else { None };
+        let pets = read_pets(connection, query, &ids).await?;
+        Ok((pets, next))
+    }
+    .boxed()
+}
+
+/// Counts the animals that match a search, up to a maximum.
+pub(super) fn count<'t, S: Sql>(
+    connection: &'t mut S,
+    (query, max_count): &'t (PetQuery, usize),
+) -> SqlFuture<'t, S, usize> {
+    count_up_to(connection, query, *max_count).boxed()
+}
+
+/// Counts the animals that match a search, up to `max_count`, within the snapshot of the caller.
+pub(super) async fn count_up_to<S: Sql>(
+    connection: &mut S,
+    query: &PetQuery,
+    max_count: usize,
+) -> Result<usize, S::Error> {
+    Ok(find_first_ids(connection, query, max_count).await?.len())
+}
+
+/// Reads the animals with these identifiers, at most [`MAX_PETS_ON_PAGE`], in the order of the
+/// query.
+async fn read_pets<S: Sql>(
+    connection: &mut S,
+    query: &PetQuery,
+    ids: &[PetId],
+) -> Result<Vec<StorePet>, S::Error> {
+    let Some(last) = ids.last() else {
+        return Ok(Vec::new());
+    };
+    // The statement always has `MAX_PETS_ON_PAGE` parameters, so repeat the last identifier.
+    let mut padded_ids: Vec<i64> = ids.iter().map(|id| id.get()).collect();
+    padded_ids.resize(MAX_PETS_ON_PAGE, last.get());
+    let values: Vec<&dyn Parameter> = padded_ids.iter().map(|id| id as _).collect();
+    let rows = connection
+        .rows(&S::plans().choose_search(query).pets, &values)
+        .await?;
+
+    let mut pets = Vec::with_capacity(rows.len());
+    for row in &rows {
+        pets.push(read_pet_with_order(row)?);
+    }
+    let order = SearchOrder::new(query);
+    pets.sort_unstable_by_key(|pet| order.key(pet.id.get()));
+    Ok(pets)
+}
+
+/// Finds the identifiers of the first animals that match a query, in its order: at most
+/// `max_count`. Combines two sources: the unmerged animals, which are read one by one, and the
+/// index.
+async fn find_first_ids<S: Sql>(
+    connection: &mut S,
+    query: &PetQuery,
+    max_count: usize,
+) -> Result<Vec<PetId>, S::Error> {
+    let order = SearchOrder::new(query);
+    let meaning = match &query.phrase {
+        Some(phrase) => Some(phrase.interpret(&fields::read_fields(connection).await?)),
+        None => None,
+    };
+    let unmerged = find_unmerged(connection, query, meaning.as_ref(), order, max_count).await?;
+
+    // If the unmerged animals fill the page, no animal after the last of them is needed.
+    let last_needed = if unmerged.matching_ids.len() == max_count {
+        unmerged.matching_ids.last().copied()
+    } else {
+        None
+    };
+    let mut search = MergedSearch::new(query, meaning.as_ref());
+    let limits = MergedLimits {
+        max_count,
+        last_needed,
+        read_ids: &unmerged.read_ids,
+    };
+    let merged_ids = find_merged(connection, &mut search, order, &limits).await?;
+
+    let mut ids = unmerged.matching_ids;
+    ids.extend(merged_ids);
+    ids.sort_unstable_by_key(|&id| order.key(id));
+    ids.truncate(max_count);
+    Ok(ids.into_iter().filter_map(PetId::new).collect())
 }
 
 /// Reads unmerged animals until `max_count` of them match the query or none is left.
@@ -197,7 +209,7 @@ async fn find_unmerged<S: Sql>(
     order: SearchOrder,
     max_count: usize,
 ) -> Result<UnmergedPets, S::Error> {
-    let statements = &S::plans().search_in(query).unmerged;
+    let statements = &S::plans().choose_search(query).unmerged;
     let sql = statements.choose(order.is_descending);
     let mut pets = UnmergedPets::default();
     let mut after = order.after;
@@ -242,25 +254,13 @@ fn is_match<R: Columns>(
     } else {
         FieldValues::NONE
     };
-    if !query.matches(status, category_id, &name, &values)
-        || !query.matches_listing(Cell::read(row, 5)?)
-    {
-        return Ok(false);
+    let matches_filters = query.matches_values(status, category_id, &name, &values)
+        && query.matches_listing(Cell::read(row, 5)?);
+    match (matches_filters, meaning, PetId::new(id)) {
+        (true, None, _) => Ok(true),
+        (true, Some(meaning), Some(id)) => Ok(meaning.matches(id, category_id, &name, &values)),
+        _ => Ok(false),
     }
-    let Some(meaning) = meaning else {
-        return Ok(true);
-    };
-    Ok(PetId::new(id).is_some_and(|id| meaning.matches(id, category_id, &name, &values)))
-}
-
-/// The limits of a search among merged animals.
-struct MergedLimits<'u> {
-    max_count: usize,
-    /// The animal in whose block the search may stop, if there is one.
-    last_needed: Option<i64>,
-    /// The unmerged animals that were read from their rows. The index may have an older state of
-    /// them.
-    read_ids: &'u RoaringTreemap,
 }
 
 /// Appends the first animals of `pets` in this order to `ids`, up to [`MergedLimits::max_count`] in
@@ -291,9 +291,8 @@ async fn find_merged<S: Sql>(
     let mut ids = Vec::new();
     let mut start = block_of(order.after);
     let last_needed_block = limits.last_needed.map(block_of);
-    let block_counts = BLOCKS_PER_READ
-        .into_iter()
-        .chain(iter::repeat(BLOCKS_PER_READ[2]));
+    let [_, _, later_count] = BLOCKS_PER_READ;
+    let block_counts = BLOCKS_PER_READ.into_iter().chain(iter::repeat(later_count));
     for block_count in block_counts {
         let next_block = search
             .next_block(connection, order.is_descending, start)
@@ -301,8 +300,10 @@ async fn find_merged<S: Sql>(
         let Some(next_block) = next_block else {
             break;
         };
-        // All animals in this block and in later ones come after the last needed animal.
-        if last_needed_block.is_some_and(|block| order.key(next_block) > order.key(block)) {
+        if let Some(last_needed_block) = last_needed_block
+            && order.key(next_block) > order.key(last_needed_block)
+        {
+            // All animals in this block and in later ones come after the last needed animal.
             break;
         }
 

@@ -14,7 +14,9 @@ use super::{
     pet_sets::{set_of_category, set_of_status, set_of_value},
     search_sets::read_pets,
     values,
-    word_blocks::{Blocks, WordRange, block_of, offset_in_block, pet_in_block, pets_with_date},
+    word_blocks::{
+        Blocks, NAME_FIELD, WordRange, block_of, find_pets_with_date, offset_in_block, pet_in_block,
+    },
 };
 use crate::columns::Columns;
 
@@ -48,16 +50,17 @@ pub(super) struct MergedSearch<'q> {
 impl<'q> MergedSearch<'q> {
     /// Prepares the search for a query. `meaning` is the meaning of its phrase, if it has one.
     pub(super) fn new(query: &'q PetQuery, meaning: Option<&'q PhraseMeaning>) -> Self {
-        let mut status_sets = Vec::new();
-        for status in PetStatus::ALL {
-            let is_wanted = query
-                .status
-                .is_none_or(|wanted_status| wanted_status == status);
-            let is_off_offer = query.is_on_offer && status == PetStatus::Sold;
-            if is_wanted && !is_off_offer {
-                status_sets.push(set_of_status(status, query.is_withdrawn));
-            }
+        let mut wanted_statuses = match query.status {
+            Some(status) => vec![status],
+            None => PetStatus::ALL.to_vec(),
+        };
+        if query.is_on_offer {
+            wanted_statuses.retain(|status| *status != PetStatus::Sold);
         }
+        let status_sets = wanted_statuses
+            .into_iter()
+            .map(|status| set_of_status(status, query.is_withdrawn))
+            .collect();
 
         let mut required_sets: Vec<i64> = query.values.iter().map(set_of_filter).collect();
         required_sets.extend(query.category_id.map(set_of_category));
@@ -107,17 +110,18 @@ impl<'q> MergedSearch<'q> {
         }
     }
 
-    /// Finds the matching animals in these blocks. Each condition is evaluated only in the blocks
-    /// that still have candidates. So cheap conditions come first, and rare words come before
-    /// frequent ones.
+    /// Finds the matching animals in these blocks.
+    ///
+    /// The words and dates are read only for the blocks that still have candidates. So the cheap
+    /// conditions come first, and rare words come before frequent ones.
     pub(super) async fn find_in_blocks<S: Sql>(
         &mut self,
         connection: &mut S,
         blocks: Range<i64>,
     ) -> Result<Blocks, S::Error> {
-        let mut pets = self.pets_in_sets(connection, &blocks).await?;
+        let mut pets = self.find_pets_in_sets(connection, &blocks).await?;
         if let Some(is_listed) = self.query.is_listed {
-            let unlisted_pets = self.unlisted_pets(connection, &blocks).await?;
+            let unlisted_pets = self.find_unlisted_pets(connection, &blocks).await?;
             if is_listed {
                 subtract(&mut pets, &unlisted_pets);
             } else {
@@ -126,13 +130,15 @@ impl<'q> MergedSearch<'q> {
         }
         if let Some(prefix) = self.query.prefix() {
             let candidate_blocks = block_numbers(&pets);
-            // The words of names belong to the empty field.
             let named_pets =
-                pets_with_prefix(connection, prefix, &candidate_blocks, str::is_empty).await?;
+                find_pets_with_prefix(connection, prefix, &candidate_blocks, |field| {
+                    field == NAME_FIELD
+                })
+                .await?;
             intersect(&mut pets, &named_pets);
         }
         if let Some(dates) = &self.query.dates {
-            let dated_pets = pets_with_date(connection, dates, &block_numbers(&pets)).await?;
+            let dated_pets = find_pets_with_date(connection, dates, &block_numbers(&pets)).await?;
             intersect(&mut pets, &dated_pets);
         }
         if let Some(meaning) = self.meaning {
@@ -143,32 +149,33 @@ impl<'q> MergedSearch<'q> {
     }
 
     /// Finds the animals in these blocks that have a wanted status and are in all required sets.
-    async fn pets_in_sets<S: Sql>(
+    async fn find_pets_in_sets<S: Sql>(
         &self,
         connection: &mut S,
         blocks: &Range<i64>,
     ) -> Result<Blocks, S::Error> {
         let sets = self.status_sets.iter().chain(&self.required_sets);
         let values = sets.map(|&set| values![set, blocks.start, blocks.end]);
-        let mut status_results = connection.rows_each(PETS_IN_SET, values.collect()).await?;
-        let required_results = status_results.split_off(self.status_sets.len());
+        let mut results = connection.rows_each(PETS_IN_SET, values.collect()).await?;
+        let required_results = results.split_off(self.status_sets.len());
+        let status_results = results;
 
         // An animal may have any of the wanted statuses.
-        let mut pets = union_of_sets::<S>(status_results)?;
+        let mut pets = read_union::<S>(status_results)?;
         for result in required_results {
-            intersect(&mut pets, &union_of_sets::<S>([result])?);
+            intersect(&mut pets, &read_union::<S>([result])?);
         }
         Ok(pets)
     }
 
     /// Finds the animals in these blocks that the window may not show. There is no set for them:
     /// they are few, and they must disappear from the window at once, not only after a merge.
-    async fn unlisted_pets<S: Sql>(
+    async fn find_unlisted_pets<S: Sql>(
         &self,
         connection: &mut S,
         blocks: &Range<i64>,
     ) -> Result<Blocks, S::Error> {
-        let sql = &S::plans().search_in(self.query).unlisted;
+        let sql = &S::plans().choose_search(self.query).unlisted;
         let first = pet_in_block(blocks.start, 0);
         let end = pet_in_block(blocks.end, 0);
         let mut pets = Blocks::new();
@@ -178,9 +185,10 @@ impl<'q> MergedSearch<'q> {
         Ok(pets)
     }
 
-    /// Keeps only the animals that match the phrase. They have all of its words, or one of its
-    /// unique values. For example, the phrase `brown 981000000001` also keeps the animal with the
-    /// unique microchip number `981000000001`, even if it does not have the word `brown`.
+    /// Keeps only the animals that match the phrase: those with all of its words, and those with
+    /// one of its unique values. For example, the phrase `brown 981000000001` keeps the animal with
+    /// the unique microchip number `981000000001`, even if that animal does not have the word
+    /// `brown`.
     async fn retain_phrase_matches<S: Sql>(
         &mut self,
         connection: &mut S,
@@ -189,11 +197,11 @@ impl<'q> MergedSearch<'q> {
         blocks: &Range<i64>,
     ) -> Result<(), S::Error> {
         let mut pets_with_unique_value = pets.clone();
-        let value_pets = pets_in_any_set(connection, &meaning.unique, blocks).await?;
+        let value_pets = find_pets_in_any_set(connection, &meaning.unique_values, blocks).await?;
         intersect(&mut pets_with_unique_value, &value_pets);
 
         for CountedWord { word, pet_count } in &mut self.words {
-            if let Some(word_pets) = pets_with_word(connection, pets, meaning, word).await? {
+            if let Some(word_pets) = find_pets_with_word(connection, pets, meaning, word).await? {
                 *pet_count = word_pets.values().map(RoaringBitmap::len).sum();
                 intersect(pets, &word_pets);
             }
@@ -206,10 +214,11 @@ impl<'q> MergedSearch<'q> {
 }
 
 /// Finds the animals in the blocks of `pets` that match a word: in their names or values, by the
-/// label of a choice, by the properties that the word describes, or by their id. Returns `None` if
-/// the word need not be looked up: every name begins with an empty prefix, and an empty set `pets`
-/// cannot get smaller.
-async fn pets_with_word<S: Sql>(
+/// label of a choice, by the properties that the word describes, or by their id.
+///
+/// Returns `None` if the word need not be looked up. Every animal matches a word with an empty
+/// prefix, and an empty set `pets` cannot get smaller.
+async fn find_pets_with_word<S: Sql>(
     connection: &mut S,
     pets: &Blocks,
     meaning: &PhraseMeaning,
@@ -223,21 +232,22 @@ async fn pets_with_word<S: Sql>(
         return Ok(None);
     };
 
-    let mut word_pets = pets_with_prefix(connection, &word.prefix, &blocks, |field| {
+    let mut word_pets = find_pets_with_prefix(connection, &word.prefix, &blocks, |field| {
         meaning.searches(field, word)
     })
     .await?;
     if let Some(stem) = &word.stem {
-        // Stems are not looked up in names, whose field is empty.
-        let stem_pets = pets_with_prefix(connection, stem, &blocks, |field| {
-            !field.is_empty() && meaning.searches(field, word)
+        // Stems are not looked up in names.
+        let stem_pets = find_pets_with_prefix(connection, stem, &blocks, |field| {
+            field != NAME_FIELD && meaning.searches(field, word)
         })
         .await?;
         unite(&mut word_pets, stem_pets);
     }
-    let labelled_pets = pets_in_any_set(connection, &word.labelled, &block_range).await?;
+    let labelled_pets =
+        find_pets_in_any_set(connection, &word.labelled_choices, &block_range).await?;
     unite(&mut word_pets, labelled_pets);
-    let property_pets = pets_with_properties(connection, &word.properties, &blocks).await?;
+    let property_pets = find_pets_with_properties(connection, &word.properties, &blocks).await?;
     unite(&mut word_pets, property_pets);
     if let Some(id) = word.id {
         insert_pet(&mut word_pets, id.get());
@@ -247,7 +257,7 @@ async fn pets_with_word<S: Sql>(
 
 /// Finds the animals in these blocks that have a word with a prefix, in any of its spellings, in a
 /// field that `includes_field` accepts.
-async fn pets_with_prefix<S: Sql>(
+async fn find_pets_with_prefix<S: Sql>(
     connection: &mut S,
     prefix: &NamePrefix,
     blocks: &[i64],
@@ -256,16 +266,14 @@ async fn pets_with_prefix<S: Sql>(
     let mut pets = Blocks::new();
     for spelling in prefix.spellings() {
         let range = WordRange::with_prefix(spelling);
-        unite(
-            &mut pets,
-            range.find_pets(connection, blocks, &includes_field).await?,
-        );
+        let spelling_pets = range.find_pets(connection, blocks, &includes_field).await?;
+        unite(&mut pets, spelling_pets);
     }
     Ok(pets)
 }
 
-/// Finds the animals in these blocks that have all properties; none if `properties` is empty.
-async fn pets_with_properties<S: Sql>(
+/// Finds the animals in these blocks that have all properties. Finds none if `properties` is empty.
+async fn find_pets_with_properties<S: Sql>(
     connection: &mut S,
     properties: &[Property],
     blocks: &[i64],
@@ -273,17 +281,17 @@ async fn pets_with_properties<S: Sql>(
     let Some((first_property, other_properties)) = properties.split_first() else {
         return Ok(Blocks::new());
     };
-    let mut pets = pets_with_property(connection, first_property, blocks).await?;
+    let mut pets = find_pets_with_property(connection, first_property, blocks).await?;
     for property in other_properties {
-        let property_pets = pets_with_property(connection, property, blocks).await?;
+        let property_pets = find_pets_with_property(connection, property, blocks).await?;
         intersect(&mut pets, &property_pets);
     }
     Ok(pets)
 }
 
-/// Finds the animals in these blocks that have a property: any of its values, categories or dates
-/// matches.
-async fn pets_with_property<S: Sql>(
+/// Finds the animals in these blocks that have a property. It is enough that one of its values,
+/// categories or dates matches.
+async fn find_pets_with_property<S: Sql>(
     connection: &mut S,
     property: &Property,
     blocks: &[i64],
@@ -291,23 +299,22 @@ async fn pets_with_property<S: Sql>(
     let Some(block_range) = covering_range(blocks) else {
         return Ok(Blocks::new());
     };
-    let sets = property
-        .values
-        .iter()
-        .map(set_of_filter)
-        .chain(property.categories.iter().map(|&id| set_of_category(id)));
-    let values = sets
+    let value_sets = property.values.iter().map(set_of_filter);
+    let category_sets = property.categories.iter().map(|&id| set_of_category(id));
+    let values = value_sets
+        .chain(category_sets)
         .map(|set| values![set, block_range.start, block_range.end])
         .collect();
-    let mut pets = union_of_sets::<S>(connection.rows_each(PETS_IN_SET, values).await?)?;
+    let mut pets = read_union::<S>(connection.rows_each(PETS_IN_SET, values).await?)?;
     if let Some(dates) = &property.dates {
-        unite(&mut pets, pets_with_date(connection, dates, blocks).await?);
+        let dated_pets = find_pets_with_date(connection, dates, blocks).await?;
+        unite(&mut pets, dated_pets);
     }
     Ok(pets)
 }
 
 /// Finds the animals in these blocks that have at least one of the values.
-async fn pets_in_any_set<S: Sql>(
+async fn find_pets_in_any_set<S: Sql>(
     connection: &mut S,
     filters: &[ValueFilter],
     blocks: &Range<i64>,
@@ -317,13 +324,11 @@ async fn pets_in_any_set<S: Sql>(
         .map(|filter| values![set_of_filter(filter), blocks.start, blocks.end])
         .collect();
     let results = connection.rows_each(PETS_IN_SET, values).await?;
-    union_of_sets::<S>(results)
+    read_union::<S>(results)
 }
 
-/// Returns the union of several results of [`PETS_IN_SET`].
-fn union_of_sets<S: Sql>(
-    results: impl IntoIterator<Item = Vec<S::Row>>,
-) -> Result<Blocks, S::Error> {
+/// Reads several results of [`PETS_IN_SET`], and returns the union of their sets.
+fn read_union<S: Sql>(results: impl IntoIterator<Item = Vec<S::Row>>) -> Result<Blocks, S::Error> {
     let mut pets = Blocks::new();
     for row in results.into_iter().flatten() {
         let block = row.value(0)?;
@@ -371,8 +376,8 @@ fn block_numbers(pets: &Blocks) -> Vec<i64> {
     pets.keys().copied().collect()
 }
 
-/// Returns the smallest range that contains all blocks; `None` if there are none. The blocks must
-/// be in ascending order.
+/// Returns the smallest range that contains all blocks, which must be in ascending order. Returns
+/// `None` if there are no blocks.
 fn covering_range(blocks: &[i64]) -> Option<Range<i64>> {
     let first = *blocks.first()?;
     let last = *blocks.last()?;

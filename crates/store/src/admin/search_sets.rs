@@ -11,7 +11,7 @@ use roaring::RoaringBitmap;
 
 use super::{
     Parameter, Sql, SqlFuture, Values, fields,
-    pet_sets::{set_of_status, sets_of_values, words_of},
+    pet_sets::{set_of_status, sets_of_category_and_values, words_of_name_and_values},
     search_rebuild, values,
     word_blocks::{self, Edit, EntryChanges, EntryKey, block_of, offset_in_block},
     word_rows,
@@ -62,17 +62,34 @@ const PUT: &str = "INSERT INTO value_blocks (value, block, pets) VALUES ($1, $2,
     ON CONFLICT (value, block) DO UPDATE SET pets = excluded.pets";
 const REMOVE: &str = "DELETE FROM value_blocks WHERE value = $1 AND block = $2";
 
+// The columns of `TAKE_CHANGES` and `PRESENT_PETS` that follow the identifier of the animal.
+
+/// The status is null if the animal was in no set before the change.
+const STATUS_COLUMN: usize = 1;
+const WITHDRAWN_COLUMN: usize = 2;
+const CATEGORY_COLUMN: usize = 3;
+const FIELDS_COLUMN: usize = 4;
+const NAME_COLUMN: usize = 5;
+
+/// The animals whose present state must be merged, by their identifiers. Each value says whether
+/// the name may differ from the name in the index.
+type PetsToMerge = BTreeMap<i64, bool>;
+
 /// Whether a merge is worthwhile.
 ///
-/// It is if more than `threshold` animals are waiting for it, or more than `threshold` times 512
-/// bytes of their names and values. If `threshold` is 0, a merge is also worthwhile after merges of
-/// another release.
+/// A merge is worthwhile if the animals that wait for it are more than `threshold`, or if their
+/// names and values have more than `threshold` times 512 bytes. If `threshold` is 0, a merge is
+/// also worthwhile if another release has merged animals, because this release may have to merge
+/// them again.
+///
+/// `threshold` is a reference, because [`Work`](super::Work) borrows its input.
 pub fn needs_merge<'t, S: Sql>(
     connection: &'t mut S,
     threshold: &'t u64,
 ) -> SqlFuture<'t, S, bool> {
     async move {
         let threshold = i64::try_from(*threshold).unwrap_or(i64::MAX);
+        // One more than the threshold is enough to exceed it, so the count stops there.
         let row = connection
             .only_row(UNMERGED, &[&threshold.saturating_add(1)])
             .await?;
@@ -85,17 +102,13 @@ pub fn needs_merge<'t, S: Sql>(
     .boxed()
 }
 
-/// The identifiers of the animals whose present state must be merged, each with whether the name
-/// may have changed.
-type PetsToMerge = BTreeMap<i64, bool>;
-
 /// Merges a batch of animals into the sets: first changed ones, then new ones. Returns whether
 /// there may be more.
 ///
 /// A recorded change has the state of the animal before the change. Normally, the sets still have
 /// that state. They have a later one if the merge of an earlier change has already read a later
 /// state. So an animal leaves the sets of all of its recorded changes, and then joins the sets of
-/// its present state, which cannot be older than the changes. If a recorded change has no name, the
+/// its present state, which cannot be older than the changes. A recorded change has no name if the
 /// name did not change.
 ///
 /// `threshold` is as in [`needs_merge`]. It is 0 once a minute.
@@ -182,14 +195,6 @@ async fn add_present_pets<S: Sql>(
     Ok(())
 }
 
-/// The columns of an animal that follow its identifier. The status is null if the animal was in no
-/// set.
-const STATUS_COLUMN: usize = 1;
-const WITHDRAWN_COLUMN: usize = 2;
-const CATEGORY_COLUMN: usize = 3;
-const FIELDS_COLUMN: usize = 4;
-const NAME_COLUMN: usize = 5;
-
 /// One block of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct SetBlock {
@@ -257,8 +262,9 @@ impl SetChanges {
         let offset = offset_in_block(id);
 
         let status_set = set_of_status(status, row.value(WITHDRAWN_COLUMN)?);
-        let value_sets = sets_of_values(fields, row.value(CATEGORY_COLUMN)?, &values);
-        for set in iter::once(status_set).chain(value_sets) {
+        let category = row.value(CATEGORY_COLUMN)?;
+        let other_sets = sets_of_category_and_values(fields, category, &values);
+        for set in iter::once(status_set).chain(other_sets) {
             let changes = self.sets.entry(SetBlock { set, block }).or_default();
             changes.push(OffsetChange {
                 offset: offset.into(),
@@ -269,7 +275,7 @@ impl SetChanges {
         let name_length = row.text(NAME_COLUMN)?.map_or(0, str::len);
         let fields_length = row.text(FIELDS_COLUMN)?.map_or(0, str::len);
         self.bytes += name_length + fields_length;
-        for word in words_of(fields, name, &values) {
+        for word in words_of_name_and_values(fields, name, &values) {
             let entry = word_rows::encode_entry(&word, offset);
             self.words.insert(EntryKey { block, entry }, edit);
         }
@@ -311,7 +317,7 @@ impl SetChanges {
     }
 }
 
-/// Reads a column with the offsets of the animals in a block; an empty set if it is null.
+/// Reads a column with the offsets of the animals in a block. A null stands for no animals.
 pub(crate) fn read_pets<R: Columns>(row: &R, column: usize) -> Result<RoaringBitmap, R::Error> {
     let pets = row.optional_decoded(column, |bytes| RoaringBitmap::deserialize_from(bytes).ok())?;
     Ok(pets.unwrap_or_default())

@@ -22,8 +22,8 @@ impl<T: rusqlite::ToSql + tokio_postgres::types::ToSql + Send + Sync> Parameter 
 /// The borrowed values of all parameters of a statement, beginning with `$1`.
 pub type Parameters<'v> = &'v [&'v dyn Parameter];
 
-/// The owned values of all parameters of a statement, beginning with `$1`. `values!` makes them. A
-/// statement that runs several times takes one such list for each run.
+/// The owned values of all parameters of a statement, beginning with `$1`. The macro `values!`
+/// makes them. A statement that runs several times takes one such list for each run.
 pub type Values<'v> = Vec<Box<dyn Parameter + 'v>>;
 
 /// Makes [`Values`]. This is a macro because each value has its own type.
@@ -43,14 +43,37 @@ macro_rules! values {
 }
 pub(super) use values;
 
+/// The future of one or more statements that run on a connection `S`, with the result `T`.
+pub type SqlFuture<'t, S, T> = BoxFuture<'t, Result<T, <S as Sql>::Error>>;
+
+/// A function that runs statements on one connection `S`, with an input `I` and a result `T`.
+///
+/// It is a function pointer and not a closure, so that a store can call it again if a connection
+/// breaks.
+pub type Work<S, I, T> = for<'t> fn(&'t mut S, &'t I) -> SqlFuture<'t, S, T>;
+
+/// A callback that receives the rows of a result one by one. If the callback breaks, the query
+/// stops.
+pub type RowVisitor<'t, S> = &'t mut (
+            dyn for<'q, 'r> FnMut(
+    &'q <S as Sql>::BorrowedRow<'r>,
+) -> Result<ControlFlow<()>, <S as Sql>::Error>
+                + Send
+        );
+
+/// A function that converts a row to a value.
+pub(crate) type RowReader<S, T> = fn(&<S as Sql>::Row) -> Result<T, <S as Sql>::Error>;
+
 /// A connection that runs statements one after the other.
 ///
 /// Both stores accept the same SQL, with parameters `$1`, `$2` and so on in any order. The
 /// constants are the few statements that differ between the stores.
 pub trait Sql: Send + Sized + 'static {
+    /// The error of the database driver.
     type Error: Display + Into<StoreError> + Send;
+    /// A row that was copied from the result.
     type Row: Columns<Error = Self::Error> + Send + Sync;
-    /// A row that is valid until the next one is read, so it need not be copied.
+    /// A row that is not copied, so it is valid only until the next one is read.
     type BorrowedRow<'r>: Columns<Error = Self::Error>;
 
     /// Inserts an act. The parameters are its time, type, subject, kind of actor, id and name of
@@ -62,10 +85,10 @@ pub trait Sql: Send + Sized + 'static {
     /// Selects the numbers of the first and the last change of the log.
     const LOG_BOUNDS: &'static str;
     /// Selects the last change above $1 and below $2 such that all changes up to it are older than
-    /// $3; $1 if there is none.
+    /// $3. If there is no such change, the result is $1.
     const LAST_OLDER: &'static str;
     /// Selects the change from which a search for changes that are older than $3 goes backwards. It
-    /// is the change of [`Self::LAST_OLDER`], or a later one.
+    /// is the change that [`Self::LAST_OLDER`] selects, or a later one.
     const NEWEST_OLDER: &'static str;
     /// Selects whether any change above $1 and up to $2 is older than $3.
     const HAS_OLDER: &'static str;
@@ -92,8 +115,8 @@ pub trait Sql: Send + Sized + 'static {
     /// database.
     const INCARNATION: &'static str;
 
-    /// Returns the incarnation for the text that [`Self::INCARNATION`] selects; `None` if it is
-    /// invalid. See [`crate::PhotoFiles::incarnation`].
+    /// Returns the incarnation for the text that [`Self::INCARNATION`] selects. Returns `None` if
+    /// the text is invalid. See [`crate::PhotoFiles::incarnation`].
     fn incarnation_from(text: &str) -> Option<String>;
 
     /// Returns the statements of list queries, tuned for this store.
@@ -136,10 +159,11 @@ pub trait Sql: Send + Sized + 'static {
         values: Vec<Values<'t>>,
     ) -> SqlFuture<'t, Self, Vec<Vec<Self::Row>>>;
 
-    /// Returns the error for a statement that returned no row although it must.
+    /// Returns the error for a result without a row, where there always is one.
     fn no_row() -> Self::Error;
 
-    /// Reads the first row of a result, if there is one.
+    /// Reads the first row of a result, if there is one. The statement should select at most one
+    /// row, because all of its rows are read.
     fn row<'t>(
         &'t mut self,
         sql: &'static str,
@@ -172,23 +196,3 @@ pub trait Sql: Send + Sized + 'static {
             .boxed()
     }
 }
-
-/// A running statement, or several of them, with the result `T`.
-pub type SqlFuture<'t, S, T> = BoxFuture<'t, Result<T, <S as Sql>::Error>>;
-
-/// A function that runs statements on one connection `S`, with an input `I` and a result `T`.
-///
-/// It is a function pointer and not a closure, so that a store can call it again if a connection
-/// breaks.
-pub type Work<S, I, T> = for<'t> fn(&'t mut S, &'t I) -> SqlFuture<'t, S, T>;
-
-/// A callback that receives the rows of a result one by one. It stops the query if it breaks.
-pub type RowVisitor<'t, S> = &'t mut (
-            dyn for<'q, 'r> FnMut(
-    &'q <S as Sql>::BorrowedRow<'r>,
-) -> Result<ControlFlow<()>, <S as Sql>::Error>
-                + Send
-        );
-
-/// A function that converts a row to a value.
-pub(crate) type RowReader<S, T> = fn(&<S as Sql>::Row) -> Result<T, <S as Sql>::Error>;

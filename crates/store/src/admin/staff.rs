@@ -15,8 +15,8 @@ use super::{
     acts::record_act,
     no_result,
     staff_rows::{
-        IdentityColumns, LinkColumns, SESSION_WIDTH, SecondFactorColumns, member_columns,
-        read_member, read_session, session_columns, write_passkeys,
+        IdentityColumns, LinkColumns, SESSION_WIDTH, SecondFactorColumns, encode_passkeys,
+        member_columns, read_member, read_session, session_columns,
     },
     store_trait, values,
 };
@@ -73,6 +73,32 @@ const LIST_SESSIONS: &str = concat!(
 const TOUCH_SESSION: &str =
     "UPDATE staff_sessions SET seen_at = $2 WHERE digest = $1 AND seen_at < $2";
 const FORGET_SESSIONS: &str = "DELETE FROM staff_sessions WHERE seen_at <= $1 OR begun_at <= $2";
+
+/// A key that identifies a member.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StaffKey {
+    /// The id of the member.
+    Id(StaffId),
+    /// The name, ignoring case and accents. See [`petstore_domain::StaffName::key`].
+    Name(String),
+    /// The link through which the member chooses a password.
+    Link(TokenDigest),
+    /// The identity of the member at an OpenID provider.
+    Identity(Identity),
+}
+
+/// The result of [`Staff::write_staff`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StaffWriteOutcome {
+    /// The change of this member was made.
+    Done(StaffId),
+    /// Nothing was done: the member has changed since they were seen.
+    Stale,
+    /// Nothing was done: another member has this name, or this identity.
+    NameTaken,
+    /// Nothing was done: there are already [`StaffMember::MAX`] members.
+    Full,
+}
 
 store_trait! {
 /// Stores the people who may use the console.
@@ -133,7 +159,8 @@ Staff {
         self.list(LIST_SESSIONS, values![member], read_session).await
     }
 
-    /// Records when a session was last used. Ignores an earlier time, and a session that has ended.
+    /// Records when a session was last used. Does nothing if a later time is recorded, or if the
+    /// session has ended.
     async fn touch_session(
         &self,
         digest: TokenDigest,
@@ -178,33 +205,8 @@ Staff {
 }
 }
 
-/// A key that identifies a member.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(missing_docs, reason = "self-explanatory names need no doc")]
-pub enum StaffKey {
-    Id(StaffId),
-    /// The name, ignoring case and accents. See [`petstore_domain::StaffName::key`].
-    Name(String),
-    /// The link through which the member chooses a password.
-    Link(TokenDigest),
-    Identity(Identity),
-}
-
-/// The result of [`Staff::write_staff`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[expect(missing_docs, reason = "self-explanatory names need no doc")]
-pub enum StaffWriteOutcome {
-    Done(StaffId),
-    /// Nothing was done: the member has changed since they were seen.
-    Stale,
-    /// Nothing was done: another member has this name, or this identity.
-    NameTaken,
-    /// Nothing was done: there are already [`StaffMember::MAX`] members.
-    Full,
-}
-
-/// Writes a change of a member and of their sessions. Returns the id of the member. Refuses, with
-/// the outcome as the reason, if the change cannot be made.
+/// Writes a change of a member and of their sessions. Returns the id of the member. If the change
+/// cannot be made, refuses with the outcome.
 async fn write_change<S: Sql>(
     connection: &mut S,
     change: &StaffChange,
@@ -304,7 +306,7 @@ async fn update_member<S: Sql>(
                 &member.language.map(Language::as_str),
                 &identity.issuer,
                 &identity.subject,
-                &write_passkeys(member),
+                &encode_passkeys(member),
                 &id,
                 &seen_version,
             ],

@@ -120,8 +120,8 @@ struct PasskeyMembers {
 #[derive(Serialize, Deserialize)]
 struct StoredPasskey(#[serde(with = "PasskeyMembers")] Passkey);
 
-/// Returns the passkeys of a member as JSON; `None` if there are none.
-pub(super) fn write_passkeys(member: &StaffMember) -> Option<String> {
+/// Returns the passkeys of a member as JSON. Returns `None` if there are none.
+pub(super) fn encode_passkeys(member: &StaffMember) -> Option<String> {
     if member.passkeys.is_empty() {
         return None;
     }
@@ -129,7 +129,7 @@ pub(super) fn write_passkeys(member: &StaffMember) -> Option<String> {
     Some(serde_json::json!(passkeys).to_string())
 }
 
-/// Parses the passkeys of a member from JSON; `None` if the text is invalid.
+/// Parses the passkeys of a member from JSON. Returns `None` if the text is invalid.
 fn parse_passkeys(text: &str) -> Option<Vec<Passkey>> {
     let stored_passkeys: Vec<StoredPasskey> = serde_json::from_str(text).ok()?;
     let passkeys = stored_passkeys
@@ -138,13 +138,14 @@ fn parse_passkeys(text: &str) -> Option<Vec<Passkey>> {
     Some(passkeys.collect())
 }
 
-/// Reads the link of a member from its two columns, which begin at `first_column`.
+/// Reads the link of a member from two columns. Returns `None` if either is null.
 fn read_link<R: Columns>(row: &R, first_column: usize) -> Result<Option<PasswordLink>, R::Error> {
     let digest = row.optional_decoded(first_column, parse_digest)?;
     let expires_at = row.optional_time(first_column + 1)?;
-    Ok(digest
-        .zip(expires_at)
-        .map(|(digest, expires_at)| PasswordLink { digest, expires_at }))
+    match (digest, expires_at) {
+        (Some(digest), Some(expires_at)) => Ok(Some(PasswordLink { digest, expires_at })),
+        _ => Ok(None),
+    }
 }
 
 /// Reads a member from the columns [`member_columns!`], which begin at `first_column`.
@@ -171,7 +172,7 @@ pub(super) fn read_member<R: Columns>(
     })
 }
 
-/// Reads the second factor from three columns; `None` if any of them is null.
+/// Reads the second factor from three columns. Returns `None` if any of the columns is null.
 fn read_second_factor<R: Columns>(
     row: &R,
     first_column: usize,
@@ -194,12 +195,14 @@ fn read_second_factor<R: Columns>(
     }))
 }
 
-/// Reads the identity from two columns; `None` if either is null.
+/// Reads the identity from two columns. Returns `None` if either is null.
 fn read_identity<R: Columns>(row: &R, first_column: usize) -> Result<Option<Identity>, R::Error> {
     let issuer: Option<String> = row.value(first_column)?;
     let subject: Option<String> = row.value(first_column + 1)?;
-    let identity = issuer.zip(subject);
-    Ok(identity.map(|(issuer, subject)| Identity { issuer, subject }))
+    match (issuer, subject) {
+        (Some(issuer), Some(subject)) => Ok(Some(Identity { issuer, subject })),
+        _ => Ok(None),
+    }
 }
 
 /// Reads a session from a row that begins with the columns [`session_columns!`].
@@ -216,7 +219,7 @@ pub(super) fn read_session<R: Columns>(row: &R) -> Result<StaffSession, R::Error
     })
 }
 
-/// Converts the bytes of a digest; `None` if their number is wrong.
+/// Converts the bytes of a digest. Returns `None` if there are not [`DIGEST_LENGTH`] of them.
 fn parse_digest(bytes: &[u8]) -> Option<TokenDigest> {
     bytes.try_into().ok().map(TokenDigest::from_bytes)
 }

@@ -45,6 +45,28 @@ const CLEAR_FAILURE: &str = "UPDATE webhooks SET failing_since = NULL WHERE id =
 const SKIP: &str = "UPDATE webhooks SET cursor = $1, last_message = $1 WHERE id = $2";
 const DROP_WAITING: &str = "DELETE FROM webhook_waiting WHERE webhook_id = $1";
 
+/// The columns of the previous secret, which stays valid for a while after a rotation.
+struct PreviousSecret<'s> {
+    sealed: Option<&'s [u8]>,
+    /// The end of its validity, in milliseconds.
+    until: Option<i64>,
+}
+
+impl<'s> From<&'s SealedSecrets> for PreviousSecret<'s> {
+    fn from(secrets: &'s SealedSecrets) -> Self {
+        match &secrets.previous {
+            Some(previous) => Self {
+                sealed: Some(&previous.sealed),
+                until: Some(previous.valid_until.as_millisecond()),
+            },
+            None => Self {
+                sealed: None,
+                until: None,
+            },
+        }
+    }
+}
+
 store_trait! {
 /// Stores webhooks and the progress of their deliveries.
 Webhooks {
@@ -110,7 +132,7 @@ Webhooks {
         .await
     }
 
-    /// Reads the waiting messages of a webhook, in ascending order.
+    /// Reads the waiting messages of a webhook, in ascending order of their change.
     async fn waiting_messages(
         &self,
         webhook: WebhookId,
@@ -163,7 +185,8 @@ Webhooks {
 }
 }
 
-/// Looks up a remembered request. The result is always a refusal, because this writes nothing.
+/// Looks up a remembered request. Always refuses, because nothing must be written. The reason for
+/// the refusal is the outcome of repeating the request, if one is remembered.
 async fn recall_request<S: Sql>(
     connection: &mut S,
     request: &IdempotentRequest,
@@ -178,12 +201,13 @@ async fn write_change<S: Sql>(
     connection: &mut S,
     change: &WebhookChange,
 ) -> Result<WriteOutcome, S::Error> {
-    if lock_and_check_limit(connection, change).await? {
+    let exceeds_limit = lock_and_check_limit(connection, change).await?;
+    if exceeds_limit {
         return Ok(WriteOutcome::Full);
     }
     let written_count = match change {
         WebhookChange::Add(webhook) => insert_webhook(connection, webhook).await?,
-        WebhookChange::Change {
+        WebhookChange::Update {
             after,
             secrets,
             restart,
@@ -211,34 +235,23 @@ async fn write_change<S: Sql>(
     }
 }
 
-/// Whether a change would exceed the maximum number of webhooks or of waiting test messages. For a
-/// change that adds one, first takes the lock of [`lock_and_check_full`].
+/// Whether a change would exceed the maximum number of webhooks or of waiting test messages.
+///
+/// For a change that adds one, first takes a lock until the end of the transaction, so that
+/// concurrent transactions cannot exceed the maximum together.
 async fn lock_and_check_limit<S: Sql>(
     connection: &mut S,
     change: &WebhookChange,
 ) -> Result<bool, S::Error> {
-    match change {
-        WebhookChange::Add(_) => {
-            lock_and_check_full(connection, COUNT_WEBHOOKS, Webhook::MAX).await
+    let (count_statement, max) = match change {
+        WebhookChange::Add(_) => (COUNT_WEBHOOKS, Webhook::MAX),
+        WebhookChange::Test(_) => (COUNT_TESTS, Webhook::MAX_TESTS),
+        WebhookChange::Update { .. } | WebhookChange::Delete { .. } | WebhookChange::Nothing => {
+            return Ok(false);
         }
-        WebhookChange::Test(_) => {
-            lock_and_check_full(connection, COUNT_TESTS, Webhook::MAX_TESTS).await
-        }
-        WebhookChange::Change { .. } | WebhookChange::Delete { .. } | WebhookChange::Nothing => {
-            Ok(false)
-        }
-    }
-}
-
-/// Whether the number of rows that `count_sql` selects has reached `max`. First takes a lock until
-/// the end of the transaction, so that concurrent transactions cannot exceed `max` together.
-async fn lock_and_check_full<S: Sql>(
-    connection: &mut S,
-    count_sql: &'static str,
-    max: i64,
-) -> Result<bool, S::Error> {
+    };
     connection.execute(LOCK_COUNTED_TABLES, &[]).await?;
-    Ok(connection.number(count_sql, &[]).await? >= max)
+    Ok(connection.number(count_statement, &[]).await? >= max)
 }
 
 /// Adds a test message to a webhook. Returns the number of added rows: 0 if the webhook does not
@@ -317,30 +330,10 @@ async fn update_webhook<S: Sql>(
         .await
 }
 
-/// The columns of the previous secret, which stays valid for a while after a rotation.
-struct PreviousSecret<'s> {
-    sealed: Option<&'s [u8]>,
-    /// The end of its validity, in milliseconds.
-    until: Option<i64>,
-}
-
-impl<'s> From<&'s SealedSecrets> for PreviousSecret<'s> {
-    fn from(secrets: &'s SealedSecrets) -> Self {
-        match &secrets.previous {
-            Some(previous) => Self {
-                sealed: Some(&previous.sealed),
-                until: Some(previous.valid_until.as_millisecond()),
-            },
-            None => Self {
-                sealed: None,
-                until: None,
-            },
-        }
-    }
-}
-
-/// Restarts the deliveries of a webhook, and forgets that they failed. Either resumes with the
-/// waiting messages, or drops them and continues after a certain change.
+/// Restarts the deliveries of a webhook, and forgets since when they have failed.
+///
+/// [`RestartPoint::Resume`] makes the waiting messages due. [`RestartPoint::After`] drops them, and
+/// continues after the change with that number.
 async fn restart_deliveries<S: Sql>(
     connection: &mut S,
     webhook: WebhookId,
@@ -353,7 +346,7 @@ async fn restart_deliveries<S: Sql>(
                 .execute(RESUME, &[&now.as_millisecond(), &id])
                 .await?;
         }
-        RestartPoint::From(seq) => {
+        RestartPoint::After(seq) => {
             connection.execute(DROP_WAITING, &[&id]).await?;
             connection.execute(SKIP, &[&seq, &id]).await?;
         }

@@ -3,7 +3,7 @@
 //! A word is a search key of a name or value, together with the field that it belongs to. A date is
 //! a word that begins with a byte which no key contains. An entry is a word with the offset of one
 //! animal in its block of identifiers. The entries of a block are sorted and packed into rows
-//! ([`word_rows`](super::word_rows)), so all words with the same prefix are in adjacent rows. A row
+//! ([`word_rows`]), so all words with the same prefix are in adjacent rows. A row
 //! has the entries from its `first` up to the `first` of the next row (exclusive).
 
 use std::collections::BTreeMap;
@@ -16,6 +16,9 @@ use super::{
     word_rows::{self, PackedRow, Words, read_words},
 };
 use crate::columns::Columns;
+
+/// The field that stands for the names of animals in a word. No field has an empty name.
+pub(super) const NAME_FIELD: &str = "";
 
 /// The number of bits of an offset. The low bits of an identifier are the offset of the animal in
 /// its block, and the remaining bits are the number of the block.
@@ -69,7 +72,20 @@ pub(super) enum Edit {
 /// The entries that change, each with its edit.
 pub(super) type EntryChanges = BTreeMap<EntryKey, Edit>;
 
-/// A set of animals: their offsets in each block, by the number of the block.
+/// A change of one entry.
+struct EntryChange {
+    entry: Vec<u8>,
+    edit: Edit,
+}
+
+/// The primary key of a row: its block and its first entry.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct RowKey {
+    block: i64,
+    first: Vec<u8>,
+}
+
+/// A set of animals: for the number of each block, the offsets of the animals in the block.
 pub(super) type Blocks = BTreeMap<i64, RoaringBitmap>;
 
 /// Returns the number of the block of an animal.
@@ -87,14 +103,14 @@ pub(crate) fn pet_in_block(block: i64, offset: u32) -> i64 {
     (block << BLOCK_BITS) | i64::from(offset)
 }
 
-/// Returns the word for a key in the values of a field. The empty field stands for the names of
-/// animals. A key has no zero byte.
-pub(super) fn word(key: &str, field: &str) -> Vec<u8> {
+/// Encodes the word for a key in the values of a field, or in a name with [`NAME_FIELD`]. A key has
+/// no zero byte.
+pub(super) fn encode_word(key: &str, field: &str) -> Vec<u8> {
     [key.as_bytes(), &[0], field.as_bytes(), &[0]].concat()
 }
 
-/// Returns the word for a date in the values of a field. No key begins with its first byte.
-pub(super) fn date_word(field: &str, date: &str) -> Vec<u8> {
+/// Encodes the word for a date in the values of a field. No key begins with the first byte.
+pub(super) fn encode_date_word(field: &str, date: &str) -> Vec<u8> {
     [&[1], field.as_bytes(), &[0], date.as_bytes(), &[0]].concat()
 }
 
@@ -117,8 +133,7 @@ impl WordRange {
     pub(super) fn with_prefix(prefix: &str) -> Self {
         Self {
             start: prefix.into(),
-            // UTF-8 never contains the byte 0xFF, so this is above every text that begins with the
-            // prefix.
+            // UTF-8 never contains the byte 0xFF, so no text with the prefix is above this end.
             end: [prefix.as_bytes(), &[0xFF]].concat(),
         }
     }
@@ -126,10 +141,10 @@ impl WordRange {
     /// Returns the range of the words for a range of dates.
     pub(super) fn from_dates(dates: &DateRange) -> Self {
         let field = dates.field.as_str();
-        let [first, last] = dates.bounds().map(|date| date_word(field, &date));
+        let [first, last] = dates.bounds().map(|date| encode_date_word(field, &date));
         Self {
             start: first,
-            // This is above the word of the last date, which belongs to the range.
+            // The last date belongs to the range, and its word is below this end.
             end: [&last[..], &[0xFF]].concat(),
         }
     }
@@ -157,14 +172,16 @@ impl WordRange {
         Ok(pets)
     }
 
-    /// Finds the offsets of the animals in rows of one block that have a word of this range in a
-    /// field that `includes_field` accepts.
+    /// Finds animals of one block, and returns their offsets in the block. An animal is found if it
+    /// has a word of this range in a field that `includes_field` accepts. `rows` are the rows of
+    /// [`ROWS_IN_RANGE`], whose only column has the words.
     fn find_offsets<R: Columns>(
         &self,
         rows: &[R],
         includes_field: impl Fn(&str) -> bool,
     ) -> Result<RoaringBitmap, R::Error> {
-        // One bit for each offset in the block, the lowest bit of each byte first.
+        // One bit for each offset in the block, the lowest bit of each byte first. So bit 2 of
+        // byte 1 is for the offset 10.
         let mut bits = vec![0_u8; 1 << (BLOCK_BITS - 3)];
         for row in rows {
             read_words(row, 0, |word, offsets| {
@@ -181,28 +198,15 @@ impl WordRange {
 }
 
 /// Finds the animals in `blocks` that have a date in a range.
-pub(super) async fn pets_with_date<S: Sql>(
+pub(super) async fn find_pets_with_date<S: Sql>(
     connection: &mut S,
     dates: &DateRange,
     blocks: &[i64],
 ) -> Result<Blocks, S::Error> {
-    // All words of the range are dates of one field, so no field needs a check.
+    // All words of the range are dates of one field, so no field needs to be excluded.
     WordRange::from_dates(dates)
         .find_pets(connection, blocks, |_| true)
         .await
-}
-
-/// A change of one entry.
-struct EntryChange {
-    entry: Vec<u8>,
-    edit: Edit,
-}
-
-/// The primary key of a row: its block and its first entry.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct RowKey {
-    block: i64,
-    first: Vec<u8>,
 }
 
 /// Applies changes of entries to their rows: splits rows that become too long, and deletes empty
@@ -221,7 +225,7 @@ pub(super) async fn write_changes<S: Sql>(
     let mut puts: Vec<Values<'_>> = Vec::new();
     let mut removals: Vec<Values<'_>> = Vec::new();
     for ((key, row_changes), rows) in changes_by_row.into_iter().zip(present_rows) {
-        // There is at most one row; none if the changed entries sort before all rows.
+        // There is at most one row, and none if the changed entries sort before all rows.
         let mut words = match rows.first() {
             Some(row) => words_of_row(row)?,
             None => Words::new(),
@@ -244,7 +248,7 @@ pub(super) async fn write_changes<S: Sql>(
     Ok(())
 }
 
-/// Reads the words of a row of [`WORDS`].
+/// Reads the words of a row of [`WORDS`], whose only column has them.
 fn words_of_row<R: Columns>(row: &R) -> Result<Words, R::Error> {
     let mut words = Words::new();
     read_words(row, 0, |word, offsets| {
@@ -347,7 +351,7 @@ fn apply_changes(words: &mut Words, changes: &[EntryChange]) -> bool {
     let mut has_changed = false;
     for EntryChange { entry, edit } in changes {
         let Some((word, offset)) = entry.split_last_chunk() else {
-            // This does not happen: every entry ends with its offset.
+            // Never occurs, because `encode_entry` appends an offset to every word.
             continue;
         };
         let offset = u16::from_be_bytes(*offset);

@@ -147,8 +147,9 @@ fn unpack_words(bytes: &[u8], mut visitor: impl FnMut(&[u8], &[u16])) -> Option<
     if unread.is_empty() { Some(()) } else { None }
 }
 
-/// Replaces the content of `offsets` by the `count` offsets at the beginning of `bytes`. Returns
-/// the bytes after them; `None` if the bytes are invalid.
+/// Decodes the `count` offsets at the beginning of `bytes`, each stored as a varint of its
+/// difference from the previous one. `offsets` then has these offsets instead of its former
+/// content. Returns the bytes after them, or `None` if the bytes are invalid.
 fn unpack_offsets<'b>(bytes: &'b [u8], count: u16, offsets: &mut Vec<u16>) -> Option<&'b [u8]> {
     offsets.clear();
     let mut unread = bytes;

@@ -1,8 +1,6 @@
 //! The rows and values of PostgreSQL, and the classification of its errors by how to recover from
 //! them.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::{error::Error, io, sync::Arc};
 
 use bytes::BytesMut;
@@ -64,7 +62,7 @@ impl Failure {
             Self::CommitOutcomeUnknown(_) => return Remedy::Reconnect,
         };
         if let Some(error) = error.as_db_error() {
-            return remedy_of(error);
+            return remedy_for(error);
         }
         let is_broken = error.source().is_some_and(<dyn Error>::is::<io::Error>);
         if error.is_closed() || is_broken {
@@ -75,7 +73,7 @@ impl Failure {
     }
 
     /// Whether the statement certainly had no effect. If the server reports an error and keeps the
-    /// connection open, it has rolled back the statement.
+    /// connection open, the server has rolled back the statement.
     pub fn had_no_effect(&self) -> bool {
         match self {
             Self::Database(error) => error.as_db_error().is_some_and(|error| {
@@ -87,6 +85,7 @@ impl Failure {
         }
     }
 
+    /// Whether the server reported an error with this SQLSTATE code.
     pub fn has_code(&self, code: &SqlState) -> bool {
         matches!(self, Self::Database(error) if error.code() == Some(code))
     }
@@ -111,14 +110,16 @@ impl Failure {
 
 /// Returns how to recover from an error that the server reported, by the class of its SQLSTATE
 /// code.
-fn remedy_of(error: &DbError) -> Remedy {
+fn remedy_for(error: &DbError) -> Remedy {
     let code = error.code();
     let ends_connection = matches!(
         error.parsed_severity(),
         Some(Severity::Fatal | Severity::Panic)
     );
-    // The class is the first two characters of the code.
+    // The class is the first two characters of the code, which always has five.
     let class = code.code().get(..2).unwrap_or_default();
+    // The order of the arms matters: `ends_connection` decides only for codes that no arm before it
+    // matches.
     match class {
         // Class 40: serialization failures, deadlocks, and commits whose outcome a distributed
         // engine does not know.
@@ -131,7 +132,7 @@ fn remedy_of(error: &DbError) -> Remedy {
         "57" if *code != SqlState::QUERY_CANCELED => Remedy::Reconnect,
         _ if ends_connection => Remedy::Reconnect,
         // Classes 53, 55 and 58: insufficient resources such as a full disk, unavailable locks, and
-        // I/O errors. Class 57: of it, only a canceled statement is left, such as after a timeout.
+        // I/O errors. Class 57: a statement that was canceled, such as after a timeout.
         "53" | "55" | "57" | "58" => Remedy::GiveUp,
         _ => Remedy::Report,
     }

@@ -51,7 +51,7 @@ impl ToSql for Value<'_> {
     }
 }
 
-/// Tells temporary failures from internal errors by the code of SQLite.
+/// Distinguishes temporary failures from internal errors by the code of SQLite.
 impl From<Error> for StoreError {
     fn from(error: Error) -> Self {
         use rusqlite::ErrorCode as Code;

@@ -20,24 +20,22 @@ impl State {
                 Refusal::MovedOn(self.as_read(&current).map(Box::new))
             }
             Refusal::InvalidTransition(conflict) => {
-                self.with_state_before_batch(conflict, Refusal::InvalidTransition)
+                self.refuse_conflict(conflict, Refusal::InvalidTransition)
             }
             Refusal::DuplicateValue {
                 message,
                 field,
                 other,
                 ..
-            } => self.duplicate_before_batch(message, field, other),
-            Refusal::OpenOrder(conflict) => {
-                self.with_state_before_batch(conflict, Refusal::OpenOrder)
-            }
+            } => self.refuse_duplicate(message, field, other),
+            Refusal::OpenOrder(conflict) => self.refuse_conflict(conflict, Refusal::OpenOrder),
             refusal => refusal,
         }
     }
 
-    /// Returns the refusal of a value that the animal `other` also has. Shows that animal in its
-    /// state before the batch.
-    fn duplicate_before_batch(&self, message: String, field: String, other: PetId) -> Refusal {
+    /// Refuses a value that the animal `other` also has. Shows that animal in its state before the
+    /// batch.
+    fn refuse_duplicate(&self, message: String, field: String, other: PetId) -> Refusal {
         let versions = self.pets.get(&other);
         let Some(pet_as_read) = versions.and_then(|versions| versions.read.clone()) else {
             // The animal is new in this batch. After the rollback, its identifier will belong to
@@ -61,10 +59,10 @@ impl State {
         }
     }
 
-    /// Shows the resource of a conflict in its state before the batch, because the client never
-    /// sees the effects of the earlier commands. If the earlier commands changed the resource, the
-    /// message says that it describes the state after them.
-    fn with_state_before_batch(
+    /// Makes the refusal of a conflict, which shows the resource in its state before the batch. If
+    /// earlier commands of the batch changed the resource, the message says that it describes the
+    /// state after these commands.
+    fn refuse_conflict(
         &self,
         mut conflict: Box<Conflict>,
         make_refusal: fn(Box<Conflict>) -> Refusal,
@@ -84,7 +82,8 @@ impl State {
         make_refusal(conflict)
     }
 
-    /// Returns a resource as it was read before the commands; `None` if it did not exist.
+    /// Returns a resource as it was read before the commands. Returns `None` if the resource did
+    /// not exist.
     fn as_read(&self, current: &Resource) -> Option<Resource> {
         match current {
             Resource::Pet(pet) => {

@@ -89,10 +89,10 @@ fn expected(
     fields: &FieldSet,
 ) -> (Vec<StorePet>, Option<PetId>) {
     let place = |id: PetId| id.get() * if query.newest_first { -1 } else { 1 };
-    let sought = query.phrase.as_ref().map(|phrase| phrase.meaning(fields));
+    let sought = query.phrase.as_ref().map(|phrase| phrase.interpret(fields));
     let matching = |pet: &&StorePet| {
         pet.withdrawal.is_some() == query.is_withdrawn
-            && query.matches(pet.status, pet.category_id, &pet.name, &pet.fields)
+            && query.matches_values(pet.status, pet.category_id, &pet.name, &pet.fields)
             && query
                 .name
                 .as_ref()

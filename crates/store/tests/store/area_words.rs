@@ -128,7 +128,9 @@ fn random_everyday_word(fields: &FieldSet, random: &mut StdRng) -> EverydayWord 
         values: vec![fields.parse_filter("sex", "female").unwrap()],
         ..Property::default()
     };
-    let born = fields.date_range("born", Some("1963-03-01"), None).unwrap();
+    let born = fields
+        .parse_date_range("born", Some("1963-03-01"), None)
+        .unwrap();
     let other = Property {
         categories: vec![random.random_range(0..3)],
         dates: Some(born).filter(|_| random.random_bool(0.5)),
@@ -169,7 +171,7 @@ async fn random_query(store: &AnyStore, random: &mut StdRng) -> PetQuery {
             .random_bool(0.5)
             .then(|| *days.choose(random).unwrap())
     };
-    let dates = fields.date_range("born", end(), end()).unwrap();
+    let dates = fields.parse_date_range("born", end(), end()).unwrap();
     let filter = fields.parse_filter("sex", "male").unwrap();
     let status = random
         .random_bool(0.3)

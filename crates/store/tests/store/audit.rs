@@ -389,7 +389,7 @@ pub(crate) async fn expect_a_row_for_an_import_without_animals(store: &AnyStore,
             let mut load = databases::open_load(&url, OpenMode::AsIs).unwrap();
             load.begin(IdSource::Given, at(7)).unwrap();
             if let Some(category) = category {
-                load.add(&Resource::Category(category)).unwrap();
+                load.add_resource(&Resource::Category(category)).unwrap();
             }
             load.continue_after(LastIds::default()).unwrap();
             load.log_import().unwrap();

@@ -298,7 +298,7 @@ async fn moved(url: DatabaseUrl) -> (DatabaseUrl, TempDir) {
                 })
                 .unwrap();
                 for resource in resources(&mut *from) {
-                    to.add(&resource).unwrap();
+                    to.add_resource(&resource).unwrap();
                 }
                 to.continue_after(from.last_ids().unwrap()).unwrap();
                 to.commit().unwrap();

@@ -424,7 +424,7 @@ pub(crate) async fn each_act_of_staff_is_in_the_audit_trail(store: AnyStore) {
             AuditEntry::Change(change) => panic!("{change:?}"),
         })
         .collect();
-    let added = ana.act(ActType::StaffAdded);
+    let added = ana.create_act(ActType::StaffAdded);
     assert_eq!(
         added.details,
         [
@@ -432,7 +432,7 @@ pub(crate) async fn each_act_of_staff_is_in_the_audit_trail(store: AnyStore) {
             ("role".into(), "clerk".into())
         ]
     );
-    let disabled = ana.act(ActType::StaffDisabled);
+    let disabled = ana.create_act(ActType::StaffDisabled);
     assert_eq!(
         acts,
         [

@@ -161,7 +161,7 @@ fn copy_animals(from: &DatabaseUrl, to: &DatabaseUrl) {
     to.begin(IdSource::Given, Timestamp::UNIX_EPOCH).unwrap();
     to.set_fields(&[]).unwrap();
     let mut add = |resource| {
-        to.add(&resource).unwrap();
+        to.add_resource(&resource).unwrap();
         ControlFlow::Continue(())
     };
     from.visit_resources(&mut add).unwrap();

@@ -105,7 +105,7 @@ fn change(stored: &StoredWebhook, restart: Option<RestartPoint>) -> WebhookChang
     after.version += 1;
     after.updated_at = at(30);
     after.description = None;
-    WebhookChange::Change {
+    WebhookChange::Update {
         after,
         secrets: stored.secrets.clone(),
         restart,
@@ -176,7 +176,7 @@ pub(crate) async fn a_webhook_is_read_as_it_was_added_and_changed(store: AnyStor
             valid_until: at(40),
         }),
     };
-    let changed = WebhookChange::Change {
+    let changed = WebhookChange::Update {
         after: after.clone(),
         secrets: secrets.clone(),
         restart: None,
@@ -450,7 +450,7 @@ pub(crate) async fn an_enabled_webhook_resumes_or_starts_from_now(store: AnyStor
     );
     let due = [waiting(9, Some(60)), waiting(10, None)];
     assert_eq!(store.waiting_messages(id).await.unwrap(), due);
-    let now = change(&stored, Some(RestartPoint::From(20)));
+    let now = change(&stored, Some(RestartPoint::After(20)));
     assert_eq!(write(&store, now).await, WriteOutcome::Done);
     let stored = get(&store, id).await.unwrap();
     assert_eq!(

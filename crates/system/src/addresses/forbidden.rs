@@ -87,8 +87,10 @@ static PARSED_RANGES: LazyLock<Vec<ForbiddenRange>> = LazyLock::new(|| {
 });
 
 /// Returns the reason why messages must not be sent to this address, such as `private` for
-/// `10.0.0.1`; `None` if they may be sent. `allowed` are the networks that the operator permits,
-/// even if they are in [`FORBIDDEN_RANGES`].
+/// `10.0.0.1`. Returns `None` if they may be sent.
+///
+/// `allowed` are the networks that the operator permits. They take precedence over
+/// [`FORBIDDEN_RANGES`].
 pub fn forbidden_reason(address: IpAddr, allowed: &Networks) -> Option<&'static str> {
     if allowed.contains(address) {
         return None;

@@ -5,5 +5,5 @@ mod resolver;
 
 pub use self::{
     forbidden::{FORBIDDEN_RANGES, forbidden_reason},
-    resolver::{Lookups, Resolve, SystemResolver},
+    resolver::{Resolve, SharedResolver, SystemResolver},
 };

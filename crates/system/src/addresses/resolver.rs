@@ -4,8 +4,6 @@
 //! occupies one of a limited number of threads while it waits for a name server. All attempts that
 //! need the same name therefore share one lookup, which continues even when they time out.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::{collections::HashMap, io, net::SocketAddr, sync::Arc};
 
 use async_trait::async_trait;
@@ -50,13 +48,15 @@ type SharedLookup = Shared<BoxFuture<'static, LookupResult>>;
 /// The lookups in progress.
 type RunningLookups = Mutex<HashMap<Target, SharedLookup>>;
 
-/// A resolver that runs at most one lookup for each host name and port at a time.
-pub struct Lookups {
+/// A resolver that runs at most one lookup for each host name and port at a time. It resolves the
+/// host of a URL, so it does not implement [`Resolve`].
+pub struct SharedResolver {
     resolver: Arc<dyn Resolve>,
     running: Arc<RunningLookups>,
 }
 
-impl Lookups {
+impl SharedResolver {
+    /// Returns a resolver that makes its lookups with `resolver`.
     pub fn new(resolver: Box<dyn Resolve>) -> Self {
         Self {
             resolver: resolver.into(),
@@ -64,35 +64,39 @@ impl Lookups {
         }
     }
 
-    /// Resolves the host of a URL to its addresses. Fails if it has no address.
-    pub async fn addresses(&self, url: &Url) -> io::Result<Vec<SocketAddr>> {
-        // The URL has the scheme `http` or `https`, and both have a default port.
-        let port = url.port_or_known_default().unwrap_or_default();
-        let addresses = match url.host() {
-            Some(Host::Ipv4(address)) => vec![(address, port).into()],
-            Some(Host::Ipv6(address)) => vec![(address, port).into()],
-            Some(Host::Domain(name)) => self.resolve(name, port).await?,
-            None => vec![],
+    /// Returns the addresses of the server in a URL, of which there is at least one. Fails if its
+    /// host name has no address.
+    pub async fn resolve_url(&self, url: &Url) -> io::Result<Vec<SocketAddr>> {
+        let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {
+            // Does not occur: each URL with the scheme `http` or `https` has a host and a port.
+            return Err(io::Error::other("the URL names no server"));
+        };
+        let addresses = match host {
+            Host::Ipv4(address) => vec![(address, port).into()],
+            Host::Ipv6(address) => vec![(address, port).into()],
+            Host::Domain(name) => self.resolve_name(name, port).await?,
         };
         if addresses.is_empty() {
-            Err(io::Error::other("the name has no address"))
-        } else {
-            Ok(addresses)
+            return Err(io::Error::other("the name has no address"));
         }
+        Ok(addresses)
     }
 
     /// Resolves a name by joining a running lookup, or by starting a new one.
-    async fn resolve(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
+    async fn resolve_name(&self, name: &str, port: u16) -> io::Result<Vec<SocketAddr>> {
         let target = Target {
             name: name.to_owned(),
             port,
         };
+        // The lock is held while the task of a new lookup is spawned. The task itself takes the
+        // lock only when it ends.
         let lookup = self
             .running
             .lock()
             .entry(target.clone())
             .or_insert_with(|| self.start_lookup(target))
             .clone();
+        // Other attempts share the error, so each of them wraps it.
         lookup.await.map_err(io::Error::other)
     }
 
@@ -104,13 +108,14 @@ impl Lookups {
             running: Arc::clone(&self.running),
         };
         let Target { name, port } = target;
-        let lookup = task::spawn(async move {
+        let task_result = task::spawn(async move {
+            // Dropped at the end of the task.
             let _guard = guard;
             resolver.resolve(&name, port).await.map_err(Arc::new)
         });
-        // If the task panics, all attempts that wait for it get an error.
-        lookup
-            .map(|result| result.unwrap_or_else(|panic| Err(Arc::new(panic.into()))))
+        // If the task panics or is cancelled, all attempts that wait for it get an error.
+        task_result
+            .map(|result| result.unwrap_or_else(|failure| Err(Arc::new(failure.into()))))
             .boxed()
             .shared()
     }

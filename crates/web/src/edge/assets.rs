@@ -1,7 +1,5 @@
 //! Static assets of the pages: styles, scripts and icons.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use bytes::Bytes;
 use hyper::header::{self, HeaderValue};
 use petstore_domain::text;
@@ -14,11 +12,19 @@ const DIGEST_BYTES: usize = 6;
 
 /// A static file that pages refer to.
 pub struct Asset {
-    /// The path at which the file is served. Below `/assets/` it contains a digest of the content, so a
-    /// browser can cache the file indefinitely.
+    /// The path at which the file is served. Below `/assets/` it contains a digest of the content,
+    /// so a browser can cache the file indefinitely.
     pub path: String,
+    /// The `Content-Type` of the file.
     pub media_type: &'static str,
     content: Bytes,
+}
+
+/// A path of an asset without its digest.
+#[derive(PartialEq, Eq)]
+struct PathWithoutDigest<'p> {
+    prefix: &'p str,
+    suffix: &'p str,
 }
 
 impl Asset {
@@ -43,16 +49,18 @@ impl Asset {
     /// Whether `path` names this file, with any digest. Another release, or the same one with other
     /// settings, gives the file another content and therefore another digest.
     fn matches_apart_from_digest(&self, path: &str) -> bool {
-        let own_path = split_around_digest(&self.path);
-        own_path.is_some() && own_path == split_around_digest(path)
+        match (split_around_digest(&self.path), split_around_digest(path)) {
+            (Some(own_path), Some(other_path)) => own_path == other_path,
+            _ => false,
+        }
     }
 }
 
-/// Responds to a request for one of `assets`, or returns `None` if none of them matches `path`.
+/// Responds to a request for one of `assets`. Returns `None` if none of them matches `path`.
 ///
 /// A page from a cache or from a process of another release can refer to a digest that this process
-/// does not have. It gets the current content, with `no-store`, because that content does not belong
-/// to the requested path.
+/// does not have. The response then has the current content, with `no-store`, because this content
+/// does not belong to the requested path.
 pub fn respond_at<'a>(
     mut assets: impl Iterator<Item = &'a Asset> + Clone,
     path: &str,
@@ -69,13 +77,6 @@ pub fn respond_at<'a>(
     Some(response)
 }
 
-/// A path of an asset without its digest.
-#[derive(PartialEq, Eq)]
-struct PathWithoutDigest<'p> {
-    prefix: &'p str,
-    suffix: &'p str,
-}
-
 /// Splits a path around its digest. Returns `None` if it contains no digest.
 ///
 /// Example: `/assets/icon-0123456789ab.svg` becomes `/assets/icon` and `svg`.
@@ -86,7 +87,11 @@ fn split_around_digest(path: &str) -> Option<PathWithoutDigest<'_>> {
         && digest
             .bytes()
             .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-    is_digest.then_some(PathWithoutDigest { prefix, suffix })
+    if is_digest {
+        Some(PathWithoutDigest { prefix, suffix })
+    } else {
+        None
+    }
 }
 
 /// Returns a response with a static file, cacheable for a year if its path contains a digest.

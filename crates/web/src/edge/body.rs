@@ -1,7 +1,5 @@
 //! Reads request bodies, with limits on size and time.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::{
     pin::Pin,
     task::{Context, Poll},
@@ -19,6 +17,13 @@ use petstore_domain::{PetName, Problem};
 use petstore_photos::Format;
 
 use super::error::ApiError;
+
+/// The largest accepted JSON body, in bytes: so small that no name in it can exceed
+/// [`PetName::MAX_LENGTH`].
+pub(crate) const MAX_BODY: usize = PetName::MAX_LENGTH;
+
+/// The media types of a patch, as in `Accept-Patch` (RFC 5789, section 3.1).
+const PATCH_TYPES: &str = "application/merge-patch+json, application/json";
 
 /// The body of a request, from a connection or from a test.
 pub trait RequestBody:
@@ -79,16 +84,14 @@ impl<B: RequestBody> Body for TrackedBody<B> {
     }
 }
 
-/// The largest accepted body, in bytes: so small that no name in it can exceed [`PetName::MAX_LENGTH`].
-pub(crate) const MAX_BODY: usize = PetName::MAX_LENGTH;
-
-/// Returns an upper bound for the bytes that will be read from a JSON body, from its declared length.
+/// Returns an upper bound for the bytes that will be read from a JSON body, from its declared
+/// length.
 pub fn max_length(body: &UnreadBody<'_>) -> usize {
     max_length_within(body, MAX_BODY)
 }
 
-/// Returns an upper bound for the bytes that will be read from a body: its declared length, or `max`
-/// if it is longer or declares none.
+/// Returns an upper bound for the bytes that will be read from a body: its declared length, or
+/// `max` if it is longer or declares none.
 pub fn max_length_within(body: &UnreadBody<'_>, max: usize) -> usize {
     let declared_length = body
         .size_hint()
@@ -100,15 +103,13 @@ pub fn max_length_within(body: &UnreadBody<'_>, max: usize) -> usize {
 /// The kinds of JSON bodies that an operation accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accepted {
+    /// JSON, with the `Content-Type` `application/json`.
     Json,
     /// JSON, or an empty body of any type.
     JsonOrNothing,
     /// A JSON merge patch (RFC 7396). Its `Content-Type` may also be `application/json`.
     Patch,
 }
-
-/// The media types of a patch, as in `Accept-Patch` (RFC 5789, section 3.1).
-const PATCH_TYPES: &str = "application/merge-patch+json, application/json";
 
 impl Accepted {
     /// Whether the `Content-Type` of the request is accepted.
@@ -140,8 +141,10 @@ impl Accepted {
     }
 }
 
-/// Reads a JSON body into memory. Fails with 415 if the type is not accepted, 413 if the body exceeds
-/// `MAX_BODY`, 408 if it does not arrive within `timeout`, and 400 if it ends early.
+/// Reads a JSON body into memory.
+///
+/// Fails with 415 if the type is not accepted, with 413 if the body exceeds `MAX_BODY`, with 408 if
+/// it does not arrive within `timeout`, and with 400 if it ends early.
 pub async fn read_json(
     headers: &HeaderMap,
     body: UnreadBody<'_>,
@@ -177,6 +180,7 @@ pub async fn read_form(
 
 /// The pictures that an operation accepts.
 pub struct Pictures {
+    /// The accepted formats.
     pub formats: &'static [Format],
     /// The largest accepted picture, in bytes.
     pub max: usize,
@@ -221,8 +225,8 @@ fn join_alternatives(words: &[String]) -> String {
     }
 }
 
-/// Reads a body of any type into memory. Fails with 413 above `max` bytes, 408 after `timeout`, and 400
-/// if it ends early.
+/// Reads a body of any type into memory. Fails with 413 above `max` bytes, 408 after `timeout`, and
+/// 400 if it ends early.
 async fn collect(body: UnreadBody<'_>, max: usize, timeout: Duration) -> Result<Bytes, ApiError> {
     // A body whose declared length exceeds the limit need not be read.
     if body.size_hint().lower() > max as u64 {
@@ -231,15 +235,18 @@ async fn collect(body: UnreadBody<'_>, max: usize, timeout: Duration) -> Result<
     match tokio::time::timeout(timeout, read_whole(Limited::new(body, max))).await {
         Ok(Ok(body)) => Ok(body),
         Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large_error(max)),
+        // The client caused the error, so the log does not need the reason.
         Ok(Err(_)) => Err(ApiError::new(
             Problem::InvalidBody,
             "The body ended too early, or its framing is invalid.",
         )),
-        Err(_) => Err(ApiError::new(
-            Problem::BodyTimeout,
-            "The body did not arrive in time.",
-        )),
+        Err(_) => Err(late_body_error()),
     }
+}
+
+/// Returns the 408 for a body that does not arrive in time.
+pub(super) fn late_body_error() -> ApiError {
+    ApiError::new(Problem::BodyTimeout, "The body did not arrive in time.")
 }
 
 /// Returns the 413 for a body of more than `max` bytes.
@@ -248,8 +255,8 @@ fn too_large_error(max: usize) -> ApiError {
     ApiError::new(Problem::BodyTooLarge, message)
 }
 
-/// Reads a body into one contiguous buffer. Keeping the frames apart would be costly if a client sends
-/// many small ones, because each occupies much more memory than its bytes.
+/// Reads a body into one contiguous buffer. Keeping the frames apart would be costly if a client
+/// sends many small ones, because each occupies much more memory than its bytes.
 async fn read_whole<B>(mut body: Limited<B>) -> Result<Bytes, <Limited<B> as Body>::Error>
 where
     Limited<B>: Body<Data = Bytes> + Unpin,
@@ -269,11 +276,16 @@ where
     Ok(whole_body.into())
 }
 
-/// Whether the body has this media type, and no `Content-Encoding`. Several `Content-Type` fields
-/// are ambiguous, so the result is false. Parameters such as `charset` are ignored.
+/// Whether the body has this media type, and no `Content-Encoding`.
+///
+/// Parameters such as `charset` are ignored. With several `Content-Type` fields, the result is
+/// false, because they are ambiguous.
 ///
 /// Example: `Application/JSON; charset=utf-8` has the type `application/json`.
 fn is_plain_body_of_type(headers: &HeaderMap, media_type: &[u8]) -> bool {
+    if headers.contains_key(header::CONTENT_ENCODING) {
+        return false;
+    }
     let mut content_types = headers.get_all(header::CONTENT_TYPE).iter();
     let (Some(value), None) = (content_types.next(), content_types.next()) else {
         return false;
@@ -286,5 +298,4 @@ fn is_plain_body_of_type(headers: &HeaderMap, media_type: &[u8]) -> bool {
     type_without_parameters
         .trim_ascii()
         .eq_ignore_ascii_case(media_type)
-        && !headers.contains_key(header::CONTENT_ENCODING)
 }

@@ -37,8 +37,8 @@ struct Generations<K, P> {
 /// A bounded cache that approximates least-recently-used eviction with two generations.
 ///
 /// New entries go into the recent generation, and a hit in the older one moves the page there. When
-/// the recent generation is full, it replaces the older one, whose pages are dropped. So a hit in the
-/// recent generation needs only a read lock.
+/// the recent generation is full, it replaces the older one, whose pages are dropped. So a hit in
+/// the recent generation needs only a read lock.
 pub struct Cache<K, P> {
     generations: RwLock<Generations<K, P>>,
     max_pages: usize,
@@ -78,8 +78,8 @@ impl<K: Hash + Eq, P: Clone> Cache<K, P> {
 
     /// Caches a page. Does nothing if the version of the store is unknown.
     ///
-    /// `version` must have been read before the page, so that a concurrent write invalidates it. The
-    /// caller ensures that the page has at most [`MAX_CACHED`] bytes.
+    /// `version` must have been read before the page, so that a concurrent write invalidates it.
+    /// The caller ensures that the page has at most [`MAX_CACHED`] bytes.
     pub fn insert(&self, key: K, version: Option<Version>, page: &P) {
         let Some(version) = version else { return };
         let mut generations = self.generations.write();

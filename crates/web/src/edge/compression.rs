@@ -21,12 +21,12 @@ use super::{
     response_memory::{Reader, ResponseMemory},
 };
 
-/// The smallest body that is compressed, in bytes. A page shrinks to about a fifth, so from this size
-/// on, compression saves at least one packet (about 1,450 bytes).
+/// The smallest body that is compressed, in bytes. A page shrinks to about a fifth, so from this
+/// size on, compression saves at least one packet (about 1,450 bytes).
 const MIN_LENGTH: u64 = 2 << 10;
 
-/// The largest body that is compressed, in bytes. This takes a tenth of a millisecond, and less than a
-/// millisecond for random text, which is short enough to run on the async thread.
+/// The largest body that is compressed, in bytes. This takes a tenth of a millisecond, and less
+/// than a millisecond for random text, which is short enough to run on the async thread.
 const MAX_LENGTH: u64 = 64 << 10;
 
 /// The `Content-Encoding` of a compressed body.
@@ -35,14 +35,24 @@ pub const GZIP: HeaderValue = HeaderValue::from_static("gzip");
 /// The `Vary` that tells caches that the body depends on `Accept-Encoding`.
 pub const VARY: HeaderValue = HeaderValue::from_static("Accept-Encoding");
 
-/// Compresses the body of a response, if its size makes this worthwhile and the request accepts gzip.
+/// A stream that is being compressed.
+struct GzipStream<S> {
+    /// The uncompressed pieces.
+    pieces: S,
+    /// `None` after the last compressed piece, which contains the trailer.
+    encoder: Option<GzEncoder<Vec<u8>>>,
+}
+
+/// Compresses the body of a response, if its size makes this worthwhile and the request accepts
+/// gzip.
 ///
 /// Otherwise, or if compression fails, the body stays as it is. The compressed body counts towards
 /// the memory of `reader`. A response that another client would get compressed always has a `Vary`,
 /// even if it stays as it is.
 ///
 /// Some responses are never compressed:
-/// - a response that already has `Vary: Accept-Encoding`, because its handler has chosen the encoding;
+/// - a response that already has `Vary: Accept-Encoding`, because its handler has chosen the
+///   encoding;
 /// - a response with a strong `ETag`, which names exactly these bytes (RFC 9110, section 8.8.1);
 /// - a response with `no-store`: it can contain a secret, which the compressed length could reveal.
 pub(crate) fn compress_response(
@@ -62,7 +72,8 @@ pub(crate) fn compress_response(
         return;
     }
 
-    // The fast level, because this runs for each response: higher levels save little and take twice as long.
+    // The fast level, because this runs for each response: higher levels save little and take twice
+    // as long.
     let Ok(gzip_body) = gzip(Compression::fast(), body) else {
         return;
     };
@@ -76,7 +87,8 @@ pub(crate) fn compress_response(
         .insert(header::CONTENT_ENCODING, GZIP);
 }
 
-/// Whether the response is compressed for clients that accept gzip, so that it varies by `Accept-Encoding`.
+/// Whether the response is compressed for clients that accept gzip, so that it varies by
+/// `Accept-Encoding`.
 fn depends_on_encoding(response: &Response) -> bool {
     // A streamed body has no known length, so it counts as too short.
     let length = response.body().size_hint().exact().unwrap_or_default();
@@ -136,7 +148,8 @@ pub fn accepts_gzip(request: &HeaderMap) -> bool {
     gzip_weight > 0.0 && gzip_weight >= identity_weight.unwrap_or(wildcard_weight)
 }
 
-/// Parses a quality weight such as `q=0.8` (RFC 9110, section 12.4.2). Returns `None` if it is not from 0 to 1.
+/// Parses a quality weight such as `q=0.8` (RFC 9110, section 12.4.2). Returns `None` if it is not
+/// from 0 to 1.
 pub fn parse_weight(parameter: &str) -> Option<f32> {
     let number = parameter.trim().strip_prefix("q=")?;
     let weight = number.parse().ok()?;
@@ -156,9 +169,9 @@ pub fn gzip(level: Compression, body: &[u8]) -> io::Result<Vec<u8>> {
     Ok(gzip_body)
 }
 
-/// Compresses a stream while the client reads it, with only one piece and the state of the encoder in
-/// memory. If `pieces` fails, the gzip stream ends without its trailer, so the client can tell that it
-/// is truncated.
+/// Compresses a stream while the client reads it, with only one piece and the state of the encoder
+/// in memory. If `pieces` fails, the gzip stream ends without its trailer, so the client can tell
+/// that it is truncated.
 pub fn gzip_pieces(
     pieces: impl Stream<Item = Result<Bytes, Cause>> + Send + Unpin,
 ) -> impl Stream<Item = Result<Bytes, Cause>> + Send {
@@ -170,14 +183,6 @@ pub fn gzip_pieces(
         let gzip_piece = gzip_stream.next_piece().await?;
         Ok(gzip_piece.map(|gzip_piece| (gzip_piece, gzip_stream)))
     })
-}
-
-/// A stream that is being compressed.
-struct GzipStream<S> {
-    /// The uncompressed pieces.
-    pieces: S,
-    /// `None` after the last compressed piece, which contains the trailer.
-    encoder: Option<GzEncoder<Vec<u8>>>,
 }
 
 impl<S: Stream<Item = Result<Bytes, Cause>> + Unpin> GzipStream<S> {

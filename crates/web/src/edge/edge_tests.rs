@@ -9,10 +9,10 @@ use petstore_observe::metrics::Exposition;
 use super::*;
 
 /// An interface whose paths misbehave: `/panic` panics, and `/hang` never responds.
-struct Faulty<const IS_FOR_CLIENTS: bool>(Edge);
+struct Faulty<const FOR_CLIENTS: bool>(Edge);
 
-impl<const IS_FOR_CLIENTS: bool> Interface for Faulty<IS_FOR_CLIENTS> {
-    const IS_FOR_CLIENTS: bool = IS_FOR_CLIENTS;
+impl<const FOR_CLIENTS: bool> Interface for Faulty<FOR_CLIENTS> {
+    const IS_FOR_CLIENTS: bool = FOR_CLIENTS;
     const CACHE_CONTROL: HeaderValue = HeaderValue::from_static("private");
     type RouteMatch = ();
 
@@ -20,16 +20,17 @@ impl<const IS_FOR_CLIENTS: bool> Interface for Faulty<IS_FOR_CLIENTS> {
         &self.0
     }
 
-    /// The interface has no route table: `process` looks at the path itself.
+    /// Routes nothing, because the interface has no route table.
     fn find(&self, _: &Parts) {}
 
+    /// Looks only at the path of the request.
     async fn process(
         &self,
         _: &Client,
         request: &Parts,
         _: &HeaderValue,
         _: UnreadBody<'_>,
-        _route_match: (),
+        (): (),
         _: &mut Facts,
     ) -> Result<Response, ApiError> {
         match request.uri.path() {
@@ -40,10 +41,11 @@ impl<const IS_FOR_CLIENTS: bool> Interface for Faulty<IS_FOR_CLIENTS> {
     }
 }
 
-impl<const IS_FOR_CLIENTS: bool> Faulty<IS_FOR_CLIENTS> {
+impl<const FOR_CLIENTS: bool> Faulty<FOR_CLIENTS> {
     fn new() -> Self {
         let settings = Settings {
             cors_origins: vec!["https://shop.example".parse().unwrap()],
+            // Only `/hang` exceeds this, because every other response is ready at the first poll.
             request_timeout: Duration::from_millis(1),
             ..Settings::default()
         };
@@ -69,8 +71,8 @@ impl<const IS_FOR_CLIENTS: bool> Faulty<IS_FOR_CLIENTS> {
 }
 
 /// Checks that a request gets its id, its `Cache-Control` and the right status, even if it fails.
-async fn check_guarantees<const IS_FOR_CLIENTS: bool>() {
-    let interface = Faulty::<IS_FOR_CLIENTS>::new();
+async fn check_guarantees<const FOR_CLIENTS: bool>() {
+    let interface = Faulty::<FOR_CLIENTS>::new();
     let long_value = "a".repeat(20_000);
     for (path, fields, status) in [
         ("/", &[][..], StatusCode::OK),
@@ -79,24 +81,25 @@ async fn check_guarantees<const IS_FOR_CLIENTS: bool>() {
             &[("x", &*long_value)],
             StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
         ),
+        // A second `Host`.
         ("/", &[("host", "y")], StatusCode::BAD_REQUEST),
         ("/panic", &[], StatusCode::INTERNAL_SERVER_ERROR),
         ("/hang", &[], StatusCode::SERVICE_UNAVAILABLE),
     ] {
-        let fields = [fields, &[("x-request-id", "mine")]].concat();
-        let response = interface.get(path, &fields).await;
+        let all_fields = [fields, &[("x-request-id", "mine")]].concat();
+        let response = interface.get(path, &all_fields).await;
         assert_eq!(response.status(), status, "{path}");
-        assert_eq!(response.headers()[REQUEST_ID], "mine", "{path}");
+        assert_eq!(response.headers()[REQUEST_ID], "mine", "{path}: {status}");
         assert_eq!(
             response.headers()[header::CACHE_CONTROL],
             "private",
-            "{path}"
+            "{path}: {status}"
         );
     }
 }
 
 #[tokio::test]
-async fn every_interface_has_head_limits_a_time_limit_request_ids_and_survives_a_panic() {
+async fn every_interface_has_limits_and_request_ids_and_survives_a_panic() {
     check_guarantees::<true>().await;
     check_guarantees::<false>().await;
 }
@@ -110,9 +113,9 @@ struct Handling {
 }
 
 /// Sends a request and a preflight from an allowed origin, and returns how the edge handles them.
-async fn handling_by<const IS_FOR_CLIENTS: bool>() -> Handling {
+async fn observe_handling<const FOR_CLIENTS: bool>() -> Handling {
     const ORIGIN: &str = "https://shop.example";
-    let interface = Faulty::<IS_FOR_CLIENTS>::new();
+    let interface = Faulty::<FOR_CLIENTS>::new();
     let response = interface.get("/", &[("origin", ORIGIN)]).await;
     let mut exposition = Exposition::default();
     interface.0.metrics.expose(&mut exposition);
@@ -129,8 +132,9 @@ async fn handling_by<const IS_FOR_CLIENTS: bool>() -> Handling {
             .contains_key(header::ACCESS_CONTROL_ALLOW_ORIGIN),
         responds_to_preflight: interface
             .0
-            .preflight::<Faulty<IS_FOR_CLIENTS>>(&preflight)
+            .preflight::<Faulty<FOR_CLIENTS>>(&preflight)
             .is_some(),
+        // The end of the line that counts the responses with the status 200: one.
         is_counted: exposition
             .finish()
             .contains(r#"http_response_status_code="200"} 1"#),
@@ -140,7 +144,7 @@ async fn handling_by<const IS_FOR_CLIENTS: bool>() -> Handling {
 #[tokio::test]
 async fn only_an_interface_for_clients_is_counted_and_open_to_pages_of_other_origins() {
     assert_eq!(
-        handling_by::<true>().await,
+        observe_handling::<true>().await,
         Handling {
             has_cors_headers: true,
             responds_to_preflight: true,
@@ -148,7 +152,7 @@ async fn only_an_interface_for_clients_is_counted_and_open_to_pages_of_other_ori
         }
     );
     assert_eq!(
-        handling_by::<false>().await,
+        observe_handling::<false>().await,
         Handling {
             has_cors_headers: false,
             responds_to_preflight: false,

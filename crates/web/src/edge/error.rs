@@ -1,8 +1,10 @@
 //! Error responses: maps each problem to its HTTP status, header fields and JSON body.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
-use std::{borrow::Cow, sync::Arc};
+use std::{
+    borrow::Cow,
+    io::{self, ErrorKind},
+    sync::Arc,
+};
 
 use bytes::Bytes;
 use hyper::{
@@ -12,6 +14,7 @@ use hyper::{
 use petstore_app::{NotEntered, WebhookError, journal::TooManyStreams};
 use petstore_domain::{Problem, Scope};
 use petstore_formats::json;
+use petstore_photos::PhotoError;
 use petstore_store::{Cause, StoreError, cause};
 use serde::Serialize;
 
@@ -19,6 +22,10 @@ use super::{
     memory_account::{NoMemory, Reservation},
     response::{self, Response},
 };
+
+/// The message for a request after which the client cannot know if the change was made.
+const OUTCOME_UNKNOWN: &str = "The service could not complete the request. A requested change may \
+     or may not have been made; to be sure, retry with the same Idempotency-Key.";
 
 /// Returns the HTTP status for a problem.
 pub fn http_status(problem: Problem) -> StatusCode {
@@ -109,9 +116,17 @@ pub struct ApiError {
     pub body: Option<Box<Bytes>>,
 }
 
+/// The members of the JSON body.
+#[derive(Serialize)]
+struct ErrorBody<'a> {
+    code: &'a str,
+    message: &'a str,
+    status: u16,
+}
+
 impl ApiError {
-    /// Creates an error response. `message` says which part of the request is wrong and what is allowed.
-    /// Clients see it, so it must not reveal internals.
+    /// Creates an error response. `message` says which part of the request is wrong and what is
+    /// allowed. Clients see it, so it must not reveal internals.
     pub fn new(problem: Problem, message: impl Into<Cow<'static, str>>) -> Self {
         Self {
             problem,
@@ -207,7 +222,8 @@ impl ApiError {
         }
     }
 
-    /// Returns the 429 for a client that exceeds its rate limit. It may retry after this many seconds.
+    /// Returns the 429 for a client that exceeds its rate limit. It may retry after this many
+    /// seconds.
     pub fn rate_limited(message: String, retry_after_seconds: u64) -> Self {
         Self::new(Problem::RateLimited, message)
             .with_header(header::RETRY_AFTER, retry_after_seconds.into())
@@ -228,7 +244,7 @@ impl ApiError {
         Self::new(Problem::Unavailable, OUTCOME_UNKNOWN).caused_by(cause("the request timed out"))
     }
 
-    /// Converts the error into its response. Also returns the cause, which only the log may show.
+    /// Converts the error into its response and its cause. Only the log may show the cause.
     pub fn into_response(mut self) -> (Response, Option<Cause>) {
         let status = http_status(self.problem);
         let body = match self.body.take() {
@@ -254,6 +270,7 @@ impl ApiError {
         })
     }
 
+    /// Returns the problem, which decides the status code.
     pub fn problem(&self) -> Problem {
         self.problem
     }
@@ -263,10 +280,6 @@ impl ApiError {
         &self.message
     }
 }
-
-/// The message for a request after which the client cannot know if the change was made.
-const OUTCOME_UNKNOWN: &str = "The service could not complete the request. A requested change may \
-     or may not have been made; to be sure, retry with the same Idempotency-Key.";
 
 impl From<json::Invalid> for ApiError {
     fn from(invalid: json::Invalid) -> Self {
@@ -343,10 +356,35 @@ impl From<StoreError> for ApiError {
     }
 }
 
-/// The members of the JSON body.
-#[derive(Serialize)]
-struct ErrorBody<'a> {
-    code: &'a str,
-    message: &'a str,
-    status: u16,
+impl From<PhotoError> for ApiError {
+    fn from(error: PhotoError) -> Self {
+        let retry_later =
+            "The files of photos cannot be read or written at the moment. Retry later.";
+        match error {
+            PhotoError::Off => Self::new(
+                Problem::PhotosOff,
+                "This service keeps no photos. Ask its operator to set --photos.",
+            ),
+            PhotoError::Busy => Self::new(
+                Problem::Unavailable,
+                "Too many pictures wait to be decoded. Retry in a moment.",
+            ),
+            PhotoError::Invalid(problem) => Self::new(Problem::InvalidImage, problem.to_string()),
+            PhotoError::PhotoStorage(ref cause) if is_full(cause) => {
+                Self::new(Problem::StorageFull, retry_later).caused_by(Arc::new(error))
+            }
+            PhotoError::PhotoStorage(_) => {
+                Self::new(Problem::Unavailable, retry_later).caused_by(Arc::new(error))
+            }
+            PhotoError::Thread(_) | PhotoError::Damaged(_) => Self::internal(Arc::new(error)),
+        }
+    }
+}
+
+/// Whether the error means that there is no space left: a full disk, a quota, or a file size limit.
+fn is_full(cause: &io::Error) -> bool {
+    matches!(
+        cause.kind(),
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge
+    )
 }

@@ -18,14 +18,20 @@ use super::{response_memory::Reader, settings::Settings};
 /// The header field in which many proxies name the client. No RFC defines it.
 const X_FORWARDED_FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 
-/// The settings for identifying strangers. A stranger is a client without a valid key or session; it is
-/// identified by its address, so that limits apply to each stranger.
+/// The header fields in which proxies name the client.
+const FORWARDING_FIELDS: [HeaderName; 2] = [header::FORWARDED, X_FORWARDED_FOR];
+
+/// The settings for identifying strangers. A stranger is a client without a valid key or session.
+/// Its address identifies it, so that limits apply to each stranger.
 pub struct Strangers {
     proxies: Networks,
     exempts_loopback: bool,
     /// Whether the warning about an untrusted proxy has been logged.
     has_warned: AtomicBool,
 }
+
+/// The error if the fields of a trusted proxy contradict each other or cannot be parsed.
+struct InvalidForwarding;
 
 impl Strangers {
     pub(super) fn new(settings: &Settings) -> Self {
@@ -36,13 +42,18 @@ impl Strangers {
         }
     }
 
-    /// Returns the address whose limits apply to a request, or `None` if the address is exempt.
+    /// Finds the address whose limits apply to a request. Returns `None` if the address is exempt.
     ///
-    /// If the fields of a trusted proxy are invalid or contradict each other, the request counts for the
-    /// proxy, which is then not exempt. Otherwise a client could evade its limits by adding such a field.
-    pub fn address(&self, client: &Client, request: &HeaderMap) -> Option<ClientAddress> {
+    /// If the fields of a trusted proxy are invalid or contradict each other, the request counts
+    /// for the proxy, which is then not exempt. Otherwise a client could evade its limits by adding
+    /// such a field.
+    pub fn find_limited_address(
+        &self,
+        client: &Client,
+        request: &HeaderMap,
+    ) -> Option<ClientAddress> {
         let peer = client.address();
-        match named_client(peer, request, &self.proxies) {
+        match find_named_client(peer, request, &self.proxies) {
             Ok(named_address) => {
                 let address = named_address.unwrap_or(peer);
                 ClientAddress::subject_to_limit(address, &self.proxies, self.exempts_loopback)
@@ -53,7 +64,7 @@ impl Strangers {
 
     /// Returns the memory account to which the response to a stranger's request counts.
     pub fn reader(&self, client: &Client, request: &HeaderMap) -> Reader {
-        Reader::Stranger(self.address(client, request))
+        Reader::Stranger(self.find_limited_address(client, request))
     }
 
     /// Logs a warning, once per process, if a local proxy that is not trusted forwards a request.
@@ -83,10 +94,8 @@ impl Strangers {
     }
 }
 
-/// The header fields in which proxies name the client.
-const FORWARDING_FIELDS: [HeaderName; 2] = [header::FORWARDED, X_FORWARDED_FOR];
-
-/// Whether the address is loopback, private or link-local, so that it may be a proxy of the operator.
+/// Whether the address is loopback, private or link-local, so that it may be a proxy of the
+/// operator.
 fn is_local(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => {
@@ -98,25 +107,23 @@ fn is_local(address: IpAddr) -> bool {
     }
 }
 
-/// Returns the address of the client. This is `peer`, or if `peer` is a trusted proxy, the last untrusted
-/// address in its field.
+/// Finds the address of the client: the last untrusted address in the field of a trusted proxy.
+/// If `peer` is not a trusted proxy, `peer` is the client.
 ///
-/// Each proxy appends the address of its own client, so a client can forge only the addresses further left.
-/// Falls back to `peer` if the field is invalid, or if both fields exist and disagree: a proxy that sets
-/// one of them may pass on the other as the client sent it.
-pub fn client_address(peer: IpAddr, headers: &HeaderMap, proxies: &Networks) -> IpAddr {
-    match named_client(peer, headers, proxies) {
+/// Each proxy appends the address of its own client, so a client can forge only the addresses
+/// further left. The result is also `peer` if a field is invalid, or if both fields exist and
+/// disagree: a proxy that sets one of them may pass on the other as the client sent it.
+pub fn find_client_address(peer: IpAddr, headers: &HeaderMap, proxies: &Networks) -> IpAddr {
+    match find_named_client(peer, headers, proxies) {
         Ok(Some(address)) => address,
         Ok(None) | Err(InvalidForwarding) => peer,
     }
 }
 
-/// The error if the fields of a trusted proxy contradict each other or cannot be parsed.
-struct InvalidForwarding;
-
-/// Returns the client that a trusted proxy names, or `None` if `peer` is not trusted or sends neither
-/// field. Fails if a field has no valid address, or if the two fields name different clients.
-fn named_client(
+/// Finds the client that a trusted proxy names. Returns `None` if `peer` is not trusted or sends
+/// neither field. Fails if a field has no valid address, or if the two fields name different
+/// clients.
+fn find_named_client(
     peer: IpAddr,
     headers: &HeaderMap,
     proxies: &Networks,
@@ -124,13 +131,13 @@ fn named_client(
     if !proxies.contains(peer) {
         return Ok(None);
     }
-    let forwarded = last_untrusted(
+    let forwarded = find_last_untrusted(
         headers,
         &header::FORWARDED,
         parse_forwarded_element,
         proxies,
     )?;
-    let x_forwarded_for = last_untrusted(headers, &X_FORWARDED_FOR, parse_node, proxies)?;
+    let x_forwarded_for = find_last_untrusted(headers, &X_FORWARDED_FOR, parse_node, proxies)?;
     match (forwarded, x_forwarded_for) {
         (None, None) => Ok(None),
         (Some(address), None) | (None, Some(address)) => Ok(Some(address)),
@@ -139,13 +146,15 @@ fn named_client(
     }
 }
 
-/// Returns the last address in the field `name` that is not a trusted proxy. If all are trusted, returns the
-/// first one. Returns `None` if the field is missing.
+/// Finds the last address in the field `name` that is not a trusted proxy. If all are trusted,
+/// returns the first one. Returns `None` if the field is missing.
 ///
-/// Fails if this address, or one after it, is invalid. `parse` parses the address of one list element.
+/// Fails if this address, or one after it, is invalid. `parse` parses the address of one list
+/// element.
 ///
-/// Example: with the trusted proxies `10.0.0.0/8`, `198.51.100.7, 192.0.2.1, 10.0.0.2` yields `192.0.2.1`.
-fn last_untrusted(
+/// Example: with the trusted proxies `10.0.0.0/8`, `198.51.100.7, 192.0.2.1, 10.0.0.2` yields
+/// `192.0.2.1`.
+fn find_last_untrusted(
     headers: &HeaderMap,
     name: &HeaderName,
     parse: fn(&str) -> Option<IpAddr>,
@@ -176,16 +185,20 @@ fn parse_forwarded_element(element: &str) -> Option<IpAddr> {
         let Some((name, value)) = pair.trim().split_once('=') else {
             continue;
         };
-        if name.eq_ignore_ascii_case("for") && node.replace(value).is_some() {
+        if !name.eq_ignore_ascii_case("for") {
+            continue;
+        }
+        if node.is_some() {
             return None;
         }
+        node = Some(value);
     }
 
     let node = node?;
-    let unquoted_node = node
-        .strip_prefix('"')
-        .and_then(|node| node.strip_suffix('"'));
-    parse_node(unquoted_node.unwrap_or(node))
+    match node.strip_prefix('"') {
+        Some(quoted_node) => parse_node(quoted_node.strip_suffix('"')?),
+        None => parse_node(node),
+    }
 }
 
 /// Parses an address, with or without a port, and drops the port. IPv6 may be in brackets.
@@ -223,7 +236,7 @@ mod tests {
     fn client_of(peer: &str, fields: &[(&'static str, &str)]) -> String {
         let headers = header_fields(fields);
         let proxies = ["10.0.0.0/8".parse().unwrap()].into_iter().collect();
-        client_address(peer.parse().unwrap(), &headers, &proxies).to_string()
+        find_client_address(peer.parse().unwrap(), &headers, &proxies).to_string()
     }
 
     #[test]
@@ -316,7 +329,7 @@ mod tests {
             ..Settings::default()
         };
         let proxy = PROXY.parse::<IpAddr>().unwrap().into();
-        Strangers::new(&settings).address(&proxy, &header_fields(fields))
+        Strangers::new(&settings).find_limited_address(&proxy, &header_fields(fields))
     }
 
     #[test]

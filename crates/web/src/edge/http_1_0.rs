@@ -1,8 +1,8 @@
 //! Buffers streamed files for HTTP/1.0 clients.
 //!
-//! HTTP/1.0 has no chunked transfer coding, so the end of the connection marks the end of a body without
-//! `Content-Length`, and a client cannot detect that it is truncated. nginx uses HTTP/1.0 towards upstream
-//! servers by default.
+//! HTTP/1.0 has no chunked transfer coding, so the end of the connection marks the end of a body
+//! without `Content-Length`, and a client cannot detect that it is truncated. nginx uses HTTP/1.0
+//! towards upstream servers by default.
 
 use futures_util::StreamExt;
 use hyper::{Version, header, http::request::Parts};
@@ -26,11 +26,11 @@ pub(super) fn hides_truncation(request: &Parts, response: &Response) -> bool {
         && !response.headers().contains_key(header::CONTENT_LENGTH)
 }
 
-/// Buffers a streamed file in memory, so that the response gets a `Content-Length`. Returns a response with
-/// another kind of body unchanged.
+/// Buffers a streamed file in memory, so that the response gets a `Content-Length`. Returns a
+/// response with another kind of body unchanged.
 ///
-/// Fails with 505 if the file is larger than [`MAX_FILE_LENGTH`], and with 503 if there is not enough memory
-/// or the file breaks off.
+/// Fails with 505 if the file is larger than [`MAX_FILE_LENGTH`], and with 503 if there is not
+/// enough memory or the file breaks off.
 pub(super) async fn buffer_file(
     memory: &ResponseMemory,
     reader: Reader,

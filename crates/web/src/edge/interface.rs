@@ -1,5 +1,5 @@
-//! The trait that each interface behind the edge implements: the one for programs, those for people, and
-//! the one for operators.
+//! The trait that each interface behind the edge implements: the one for programs, those for
+//! people, and the one for operators.
 
 use std::{sync::Arc, time::Duration};
 
@@ -10,8 +10,8 @@ use petstore_store::Cause;
 
 use super::{ApiError, Edge, Facts, Response, UnreadBody};
 
-/// An interface of the service. [`Edge::handle`] processes the requests of all interfaces in the same way;
-/// this trait has everything in which they differ.
+/// An interface of the service. [`Edge::handle`] processes the requests of all interfaces in the
+/// same way; this trait has everything in which they differ.
 pub trait Interface: Send + Sync + 'static {
     /// Whether the interface is for clients. Their requests are counted and traced, and logged as
     /// configured. On an interface for operators, only failures are logged.
@@ -23,6 +23,12 @@ pub trait Interface: Send + Sync + 'static {
     /// The `Cache-Control` of a response that does not set one.
     const CACHE_CONTROL: HeaderValue;
 
+    /// The result of routing a request. It is `()` for an interface without a route table.
+    ///
+    /// Routing comes before all checks, so that the response to a rejected request can depend on
+    /// the route, too.
+    type RouteMatch: Copy + Send + Sync;
+
     /// Returns the state that the interfaces share.
     fn edge(&self) -> &Edge;
 
@@ -31,21 +37,20 @@ pub trait Interface: Send + Sync + 'static {
         &self.edge().metrics.connections
     }
 
-    /// The result of routing a request. Routing comes before all checks, so that the response to a
-    /// rejected request can depend on it, too. It is `()` for an interface without a route table.
-    type RouteMatch: Copy + Send + Sync;
-
     /// Routes a request.
     fn find(&self, request: &Parts) -> Self::RouteMatch;
 
-    /// Returns how much longer than usual a request may take, because its operation waits for a change (long
-    /// polling) or receives a large upload. Added to the request timeout, and to the time from which a
-    /// request is logged as slow.
+    /// Returns how much longer than usual a request may take. Its operation may wait for a change
+    /// (long polling), or receive a large upload.
+    ///
+    /// The result is added to the request timeout, and to the time from which a request is logged
+    /// as slow.
     fn extra_time(_: Self::RouteMatch) -> Duration {
         Duration::ZERO
     }
 
-    /// Wraps the whole handling of a request, for example to set task-local values such as its language.
+    /// Wraps the whole handling of a request, for example to set task-local values such as its
+    /// language.
     fn with_request_scope<T: Send>(
         handling: impl Future<Output = T> + Send,
     ) -> impl Future<Output = T> + Send {
@@ -73,7 +78,8 @@ pub trait Interface: Send + Sync + 'static {
         error.into_response()
     }
 
-    /// Adds the header fields that depend on the operation and the facts. Also called for error responses.
+    /// Adds the header fields that depend on the operation and the facts, even to an error
+    /// response.
     fn add_headers(
         &self,
         _route_match: Self::RouteMatch,

@@ -1,5 +1,5 @@
-//! Request logging: every request that failed or was slow, a limited number of requests with an invalid
-//! API key, and with `--access-log` every request. Lines that strangers can cause are rate-limited.
+//! Request logging: every request that failed or was slow, requests with an invalid API key, and
+//! with `--access-log` every request. The number of lines that strangers can cause is limited.
 
 use std::{
     net::IpAddr,
@@ -21,12 +21,16 @@ use super::{
     trace,
 };
 
+/// The limit of each kind of line that clients can cause, with a burst of the same size.
+const LIMIT: &str = "10/min";
+
 /// The log of requests, with the settings that decide which requests are logged.
 pub(super) struct RequestLog {
     access_log: bool,
     slow_request: Duration,
     invalid_key_limiter: LogLimiter,
-    /// For failed and slow requests of clients without a valid key or session, who could flood the log.
+    /// For failed and slow requests of clients without a valid key or session, who could flood the
+    /// log.
     stranger_limiter: LogLimiter,
     trusted_proxies: Networks,
 }
@@ -40,6 +44,15 @@ pub(super) struct Line<'a> {
     pub(super) facts: &'a Facts,
     pub(super) cause: Option<&'a Cause>,
     pub(super) duration: Duration,
+}
+
+/// Why a request is logged, which determines the level and the message.
+#[derive(Clone, Copy)]
+enum Reason {
+    Failure,
+    InvalidKey,
+    Slowness,
+    AccessLog,
 }
 
 impl RequestLog {
@@ -56,11 +69,12 @@ impl RequestLog {
 
     /// Logs a request if it failed, was slow or had an invalid key, or if every request is logged.
     ///
-    /// A line that strangers can cause is suppressed if there are too many of its kind, unless every
-    /// request is logged.
+    /// A line that strangers can cause is suppressed if there are too many of its kind, unless
+    /// every request is logged.
     pub(super) fn write(&self, line: &Line<'_>, now: impl Fn() -> Instant) {
         let facts = line.facts;
-        // A readiness check may report a 503 as its regular result, without a problem. It is no failure.
+        // A readiness check may report a 503 as its regular result, without a problem. It is no
+        // failure.
         let has_failed = line.response.status().is_server_error() && facts.problem.is_some();
         let is_slow = line.is_for_clients && line.duration >= self.slow_request + facts.extra_time;
         let is_in_access_log = line.is_for_clients && self.access_log;
@@ -69,18 +83,13 @@ impl RequestLog {
             return;
         }
 
-        let is_caused_by_stranger =
-            line.is_for_clients && facts.principal.is_none() && (has_failed || is_slow);
-        let limiter = if is_invalid_key {
-            Some(&self.invalid_key_limiter)
-        } else if is_caused_by_stranger {
-            Some(&self.stranger_limiter)
-        } else {
-            None
-        };
-        // `None` if there is no limiter, or if the limiter suppresses this line.
-        let suppressed_count = limiter.and_then(|limiter| limiter.try_acquire(now()));
-        let is_suppressed = limiter.is_some() && suppressed_count.is_none();
+        let limiter = self.find_limiter(line, has_failed || is_slow);
+        let mut suppressed_count = None;
+        let mut is_suppressed = false;
+        if let Some(limiter) = limiter {
+            suppressed_count = limiter.try_acquire(now());
+            is_suppressed = suppressed_count.is_none();
+        }
         // The access log has every request, even one whose warning or error is suppressed.
         if is_suppressed && !is_in_access_log {
             return;
@@ -98,12 +107,25 @@ impl RequestLog {
         self.write_line(line, reason, suppressed_count);
     }
 
-    /// Writes the log line of a request. `suppressed_count` is the number of lines that the limiter has
-    /// suppressed since the last one.
+    /// Finds the limiter for the log line of a request, if strangers can cause such lines.
+    /// `is_noteworthy` says that the request failed or was slow.
+    fn find_limiter(&self, line: &Line<'_>, is_noteworthy: bool) -> Option<&LogLimiter> {
+        if line.facts.problem == Some(Problem::InvalidApiKey) {
+            return Some(&self.invalid_key_limiter);
+        }
+        let is_of_stranger = line.is_for_clients && line.facts.principal.is_none();
+        if is_of_stranger && is_noteworthy {
+            return Some(&self.stranger_limiter);
+        }
+        None
+    }
+
+    /// Writes the log line of a request. `suppressed_count` is the number of lines that its limiter
+    /// has suppressed since the last one, if the line has a limiter.
     fn write_line(&self, line: &Line<'_>, reason: Reason, suppressed_count: Option<u64>) {
         let headers = &line.request.headers;
         let facts = line.facts;
-        let client = forwarded::client_address(line.peer, headers, &self.trusted_proxies);
+        let client = forwarded::find_client_address(line.peer, headers, &self.trusted_proxies);
         let method = line.request.method.as_str();
         let route = facts.route.map_or("none", |label| label.path);
         let status = line.response.status().as_u16();
@@ -117,8 +139,8 @@ impl RequestLog {
             _ => (None, None),
         };
         let trace_id = trace::parse_parent(headers).map(|parent| parent.trace_id);
-        // A macro, because tracing needs the level at compile time. Example: `log!(info, "request")` is
-        // `info!(%client, method, …, "request")`.
+        // A macro, because tracing needs the level at compile time. Example: `log!(info,
+        // "request")` is `info!(%client, method, …, "request")`.
         macro_rules! log {
             ($level:ident, $($field:tt)*) => {
                 $level!(
@@ -139,17 +161,8 @@ impl RequestLog {
     }
 }
 
-/// Why a request is logged, which determines the level and the message.
-#[derive(Clone, Copy)]
-enum Reason {
-    Failure,
-    InvalidKey,
-    Slowness,
-    AccessLog,
-}
-
-/// A limiter for one kind of log line that clients can cause: a burst of ten, and ten per minute. It counts
-/// the suppressed lines, so that the next line can report their number.
+/// A limiter for one kind of log line that clients can cause: a burst of ten, and ten per minute.
+/// It counts the suppressed lines, so that the next line can report their number.
 pub struct LogLimiter {
     limit: Option<RateLimit>,
     started: Instant,
@@ -161,16 +174,18 @@ impl LogLimiter {
     /// Creates a limiter that allows a full burst at first.
     pub(super) fn new(now: Instant) -> Self {
         Self {
-            // Never `None`, because the text is valid.
-            limit: "10/min".parse().ok(),
+            // Never `None`, because the limit is valid.
+            limit: LIMIT.parse().ok(),
             started: now,
             meter: Meter::default(),
             suppressed_count: AtomicU64::default(),
         }
     }
 
-    /// Returns how many lines were suppressed since the last one. Returns `None` if this line must be
-    /// suppressed, too.
+    /// Takes one line from the limit, and returns how many lines were suppressed since the last
+    /// one.
+    ///
+    /// Returns `None` if the limit is exceeded, so that this line must be suppressed, too.
     pub fn try_acquire(&self, now: Instant) -> Option<u64> {
         let time = now.saturating_duration_since(self.started);
         let is_within_limit = self

@@ -14,8 +14,8 @@ use petstore_domain::client::ClientAddress;
 
 /// A memory budget that clients share: limited in total, and per address.
 ///
-/// Half of the memory can be a reserve, which an address may use only while it uses little in total. So
-/// addresses that take as much as they can still leave memory for all others.
+/// Half of the memory can be a reserve, which an address may use only while it uses little in
+/// total. So addresses that take as much as they can still leave memory for all others.
 pub struct MemoryAccount {
     pub(super) limit: usize,
     /// How many bytes one address may use.
@@ -26,8 +26,8 @@ pub struct MemoryAccount {
     max_use_with_reserve: usize,
     /// How many bytes all clients together use.
     pub(super) total_use: AtomicUsize,
-    /// How many bytes each site uses. All networks of one site (IPv6: a /56) count as one address. Contains
-    /// only sites that use memory, so its size is bounded.
+    /// How many bytes each site uses. All networks of one site (IPv6: a /56) count as one address.
+    /// Contains only sites that use memory, so its size is bounded.
     usage_by_site: Mutex<HashMap<ClientAddress, usize>>,
 }
 
@@ -38,13 +38,20 @@ pub struct Reservation {
     account: Arc<MemoryAccount>,
 }
 
-impl MemoryAccount {
-    /// Returns the total limit that applies to a large body: three quarters of the memory. The last quarter
-    /// is left to small bodies.
-    pub(super) fn limit_for_large_bodies(&self) -> usize {
-        self.limit / 4 * 3
-    }
+/// How much of an account is in use after a reservation was resized.
+pub struct MemoryUse {
+    total: usize,
+    /// The bytes that the site of the reservation uses; without a site, the size of the
+    /// reservation.
+    of_site: usize,
+}
 
+/// The error if a memory account has not enough free memory.
+#[derive(Debug, thiserror::Error)]
+#[error("the response memory is full")]
+pub struct NoMemory;
+
+impl MemoryAccount {
     /// Creates an account without a limit per address and without a reserve.
     pub(super) fn new(limit: usize) -> Arc<Self> {
         Arc::new(Self {
@@ -57,8 +64,9 @@ impl MemoryAccount {
         })
     }
 
-    /// Creates an account in which each address may use `limit_per_address` bytes. Half of the memory is a
-    /// reserve, which an address may use while it uses at most `max_use_with_reserve` bytes in total.
+    /// Creates an account in which each address may use `limit_per_address` bytes. Half of the
+    /// memory is a reserve, which an address may use while it uses at most `max_use_with_reserve`
+    /// bytes in total.
     pub fn with_reserve(
         limit: usize,
         limit_per_address: usize,
@@ -76,26 +84,27 @@ impl MemoryAccount {
 
     /// Reserves memory for a client. Returns `None` if there is not enough.
     ///
-    /// An address that uses nothing else may exceed its own limit, so that it can get a single response of
-    /// any size.
+    /// An address that uses nothing else may exceed its own limit, so that it can get a single
+    /// response of any size.
     ///
-    /// `address` is `None` if many clients share it. Then the limit per address does not apply, and the
-    /// client cannot use the reserve.
+    /// `address` is `None` if many clients share it. Then the limit per address does not apply, and
+    /// the client cannot use the reserve.
     pub fn reserve(
         self: &Arc<Self>,
         address: Option<ClientAddress>,
         size: usize,
     ) -> Option<Reservation> {
-        self.reserve_below(address, size, self.limit)
+        self.reserve_with_limit(address, size, self.limit)
     }
 
-    /// Reserves memory like [`Self::reserve`], with a lower total limit.
-    pub(super) fn reserve_below(
+    /// Reserves memory like [`Self::reserve`], but with this total limit.
+    pub(super) fn reserve_with_limit(
         self: &Arc<Self>,
         address: Option<ClientAddress>,
         size: usize,
         limit: usize,
     ) -> Option<Reservation> {
+        // The memory is taken before the check, so that two clients cannot both get the last of it.
         let mut reservation = Reservation {
             size: 0,
             site: address.map(ClientAddress::site),
@@ -109,8 +118,14 @@ impl MemoryAccount {
         }
     }
 
-    /// Adds `difference` to the bytes that a site uses, and returns the result. The addition wraps, so a
-    /// wrapped negative difference subtracts.
+    /// Returns the total limit for a large body: three quarters of the memory. The last quarter is
+    /// left to small bodies.
+    pub(super) fn limit_for_large_bodies(&self) -> usize {
+        self.limit / 4 * 3
+    }
+
+    /// Adds `difference` to the bytes that a site uses, and returns the result. The addition wraps,
+    /// so a wrapped negative difference subtracts.
     ///
     /// Not inlined, because only strangers need it: the path of clients with a key stays short.
     #[inline(never)]
@@ -127,8 +142,8 @@ impl MemoryAccount {
 }
 
 impl Reservation {
-    /// Converts `body` into bytes that own the reservation. The reservation is resized to the body, even if
-    /// the body is larger than reserved and exceeds the limit.
+    /// Converts `body` into bytes that own the reservation. The reservation is resized to the body,
+    /// even if the body is larger than reserved and exceeds the limit.
     pub fn fill(mut self, mut body: Vec<u8>) -> Bytes {
         if body.capacity() > self.size {
             body.shrink_to_fit();
@@ -137,8 +152,10 @@ impl Reservation {
         attach_reservation(self, body)
     }
 
-    /// Grows the reservation to `size` bytes. Fails if there is not enough memory; the caller must then drop
-    /// the reservation, which counts with its new size nevertheless.
+    /// Grows the reservation to `size` bytes. Fails if there is not enough memory.
+    ///
+    /// After a failure, the caller must drop the reservation, because it counts with its new size
+    /// nevertheless.
     pub fn grow(&mut self, size: usize) -> Result<(), NoMemory> {
         let limit = self.account.limit;
         if self.resize_and_check(size, limit) {
@@ -148,10 +165,10 @@ impl Reservation {
         }
     }
 
-    /// Resizes the reservation, even if it then exceeds a limit. Returns whether it is within all
-    /// limits.
+    /// Resizes the reservation, even if it then exceeds a limit. Returns whether all limits are
+    /// kept.
     ///
-    /// If it is not, the caller must drop the reservation. `limit` is the total limit.
+    /// If they are not, the caller must drop the reservation. `limit` is the total limit.
     fn resize_and_check(&mut self, size: usize, limit: usize) -> bool {
         let new_use = self.resize(size);
         let account = &self.account;
@@ -168,7 +185,8 @@ impl Reservation {
         new_use.total <= total_limit && is_within_share
     }
 
-    /// Resizes the reservation without regard to limits, and returns the resulting use of the account.
+    /// Resizes the reservation without regard to limits, and returns the resulting use of the
+    /// account.
     pub fn resize(&mut self, size: usize) -> MemoryUse {
         // If the new size is smaller, the difference wraps, and adding it subtracts.
         let difference = size.wrapping_sub(self.size);
@@ -190,18 +208,6 @@ impl Drop for Reservation {
         self.resize(0);
     }
 }
-
-/// How much of an account is in use after a reservation was resized.
-pub struct MemoryUse {
-    total: usize,
-    /// The bytes that the site of the reservation uses; without a site, the size of the reservation.
-    of_site: usize,
-}
-
-/// The error if a memory account has not enough free memory.
-#[derive(Debug, thiserror::Error)]
-#[error("the response memory is full")]
-pub struct NoMemory;
 
 /// Returns bytes that own `reservation`, which is dropped with the last clone or slice of them.
 pub(crate) fn attach_reservation(

@@ -31,8 +31,8 @@ pub(crate) struct Metrics {
     pub active: Gauge,
     /// The metrics of the routes of each table, by [`Table::index`] and then by [`Label::index`].
     by_route: [Vec<RouteMetrics>; Table::COUNT],
-    /// Metrics of requests that were rejected before their route was known, for example because of an
-    /// invalid head, a missing key or an unknown path.
+    /// Metrics of requests that were rejected before their route was known, for example because of
+    /// an invalid head, a missing key or an unknown path.
     unrouted: OperationMetrics,
     /// The numbers of rejected keys, in the order of [`KEY_PROBLEMS`].
     rejected_keys: [Counter; KEY_PROBLEMS.len()],

@@ -1,7 +1,5 @@
-//! The edge: the layer around every interface that does the work that all requests need, such as head
-//! checks, time limits, error responses, header fields, compression, metrics and logs.
-
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
+//! The edge: the layer around every interface that does the work that all requests need, such as
+//! head checks, time limits, error responses, header fields, compression, metrics and logs.
 
 pub mod assets;
 pub mod body;
@@ -11,6 +9,7 @@ mod cors;
 mod error;
 pub mod etag;
 pub mod forwarded;
+mod head;
 mod http_1_0;
 mod interface;
 mod log;
@@ -43,12 +42,6 @@ use petstore_observe::{metrics::Exposition, traces::Spans};
 use petstore_store::{Cause, cause};
 use rand::{Rng, SeedableRng, rngs::StdRng};
 
-pub use self::{
-    body::RequestBody,
-    response::{Body, Response},
-    route::{Label, Route},
-    settings::{BaseUrl, Origin, Settings},
-};
 use self::{
     body::TrackedBody,
     cors::Cors,
@@ -57,14 +50,17 @@ use self::{
     metrics::Metrics,
     request::{REQUEST_ID, RequestIds, with_timeout},
 };
+
 pub use self::{
-    body::UnreadBody,
+    body::{RequestBody, UnreadBody},
     error::{ApiError, ErrorDetails, http_status},
     interface::Interface,
     memory_account::{MemoryAccount, Reservation},
     request::Facts,
+    response::{Body, Response},
     response_memory::{Reader, ResponseMemory},
-    route::{RouteMatch, Table, find, routes, with_indexes},
+    route::{Label, Route, RouteMatch, Table, find, routes, with_indexes},
+    settings::{BaseUrl, Origin, Settings},
 };
 pub(crate) use self::{
     memory_account::attach_reservation,
@@ -87,6 +83,7 @@ pub struct Edge {
     pub logout_log_limiter: LogLimiter,
     /// Limits log lines about failed sign-ins that could not be recorded in the audit trail.
     pub unrecorded_sign_in_log_limiter: LogLimiter,
+    /// How clients without a valid key or session are identified.
     pub strangers: Strangers,
     /// How long a client may take to send a body.
     pub body_timeout: Duration,
@@ -96,6 +93,17 @@ pub struct Edge {
     metrics: Metrics,
     /// Where the span of each request is recorded, if tracing is enabled.
     spans: Option<Arc<Spans>>,
+}
+
+/// A request, and what is known about it.
+struct Exchange<'r, M> {
+    client: &'r Client,
+    request: &'r Parts,
+    route_match: M,
+    facts: Facts,
+    started_at: Instant,
+    /// Whether the operation has read the body to its end. False until the operation has completed.
+    is_body_read: bool,
 }
 
 impl Edge {
@@ -143,9 +151,9 @@ impl Edge {
 
     /// Handles a request of `client`, and returns a response even if the request fails.
     ///
-    /// Checks the head, lets `interface` process the request within the time limit, turns a panic into a
-    /// 500 and a timeout into a 503, completes the header fields, compresses the body, and records the
-    /// request in the metrics, the trace and the log.
+    /// Checks the head, lets `interface` process the request within the time limit, turns a panic
+    /// into a 500 and a timeout into a 503, completes the header fields, compresses the body, and
+    /// records the request in the metrics, the trace and the log.
     pub fn handle<I: Interface, B: RequestBody>(
         &self,
         interface: &I,
@@ -192,7 +200,7 @@ impl Edge {
         let client = exchange.client;
         let request = exchange.request;
         let route_match = exchange.route_match;
-        request::check_head(request)?;
+        head::check_head(request)?;
         if let Some(response) = self.preflight::<I>(request) {
             return Ok(response);
         }
@@ -239,7 +247,8 @@ impl Edge {
         response
     }
 
-    /// Adds the header fields that every response has, compresses the body, and drops it for `HEAD`.
+    /// Adds the header fields that every response has, compresses the body, and drops it for
+    /// `HEAD`.
     fn complete_headers<I: Interface>(
         &self,
         exchange: &Exchange<'_, I::RouteMatch>,
@@ -249,8 +258,8 @@ impl Edge {
         let request = exchange.request;
         let headers = response.headers_mut();
         if !exchange.is_body_read && request.version < Version::HTTP_2 {
-            // The unread remainder of the body would precede the next request, so the connection must
-            // close (RFC 9112, section 9.6).
+            // The unread remainder of the body would precede the next request, so the connection
+            // must close (RFC 9112, section 9.6).
             headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
         }
         headers.insert(REQUEST_ID, request_id);
@@ -306,8 +315,8 @@ impl Edge {
         self.log.write(&line, || self.clock.instant());
     }
 
-    /// Returns a new `X-Request-Id`, for a response to a connection that is rejected before a request
-    /// is read.
+    /// Returns a new `X-Request-Id`, for a response to a connection that is rejected before a
+    /// request is read.
     pub(crate) fn new_request_id(&self) -> String {
         // An id is ASCII, so the default is never used.
         self.request_ids
@@ -317,7 +326,8 @@ impl Edge {
             .to_owned()
     }
 
-    /// Returns the response to a CORS preflight from an allowed origin, on an interface with API keys.
+    /// Returns the response to a CORS preflight from an allowed origin, on an interface with API
+    /// keys.
     fn preflight<I: Interface>(&self, request: &Parts) -> Option<Response> {
         if I::HAS_KEYS {
             self.cors.preflight(request)
@@ -327,7 +337,8 @@ impl Edge {
     }
 }
 
-/// Returns the result of `processing`. Turns a panic into a 500, and a timeout after `limit` into a 503.
+/// Returns the result of `processing`. Turns a panic into a 500, and a timeout after `limit` into a
+/// 503.
 async fn run_within(
     limit: impl Fn() -> Duration,
     processing: Pin<&mut impl Future<Output = Result<Response, ApiError>>>,
@@ -338,17 +349,6 @@ async fn run_within(
         Some(Err(_panic)) => Err(ApiError::internal(cause("a handler panicked"))),
         None => Err(ApiError::timed_out()),
     }
-}
-
-/// A request, and what is known about it.
-struct Exchange<'r, M> {
-    client: &'r Client,
-    request: &'r Parts,
-    route_match: M,
-    facts: Facts,
-    started_at: Instant,
-    /// Whether the body has been read to its end when the operation has completed.
-    is_body_read: bool,
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
 //! Reads `multipart/form-data` bodies (RFC 7578), which are forms with files, part by part.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -11,7 +9,10 @@ use memchr::memmem;
 use petstore_domain::Problem;
 use tokio::time::{self, Instant};
 
-use super::{ApiError, body::UnreadBody};
+use super::{
+    ApiError,
+    body::{UnreadBody, late_body_error},
+};
 
 /// The largest head of a part, in bytes.
 const MAX_HEAD: usize = 8 << 10;
@@ -43,27 +44,29 @@ pub struct Multipart<'r> {
 
 /// A field or file of a form.
 pub struct Part {
+    /// The name of the input.
     pub name: String,
     /// The file name, if the part is a file input.
     pub file: Option<String>,
-    /// The value or the file content; `None` if it exceeds the limit.
+    /// The value, or the content of the file. It is `None` if it exceeds the limit.
     pub content: Option<Bytes>,
 }
 
 impl<'r> Multipart<'r> {
-    /// Creates a reader of a form of at most `max_bytes`. Each part must arrive within `timeout`, and the
-    /// whole form within ten times as long. Fails with 415 if the body is not such a form.
+    /// Creates a reader of a form of at most `max_bytes`. Each part must arrive within `timeout`,
+    /// and the whole form within ten times as long. Fails with 415 if the body is not such a form.
     pub fn new(
         headers: &HeaderMap,
         body: UnreadBody<'r>,
         timeout: Duration,
         max_bytes: usize,
     ) -> Result<Self, ApiError> {
-        let Some(boundary) = boundary(headers) else {
+        let Some(boundary) = find_boundary(headers) else {
             let message = "The body must be a form with files, as a browser sends it.";
             return Err(ApiError::new(Problem::UnsupportedMediaType, message));
         };
-        // The timer is created only for its deadline, because reading the clock is banned (`clippy.toml`).
+        // The timer is created only for its deadline, because reading the clock is banned
+        // (`clippy.toml`).
         let deadline = time::sleep(timeout * WHOLE_FORM_FACTOR).deadline();
         let delimiter = format!("\r\n--{boundary}").into_bytes();
         Ok(Self {
@@ -78,28 +81,25 @@ impl<'r> Multipart<'r> {
         })
     }
 
-    /// Reads the next part, or returns `None` after the last one. A part of more than `max` bytes is skipped,
-    /// and returned without its content.
+    /// Reads the next part. Returns `None` after the last one. A part of more than `max` bytes is
+    /// returned without its content.
     ///
-    /// Fails with 400 if the form is malformed or ends early, 408 if it does not arrive in time, and 413 if
-    /// it is too large or has too many parts.
+    /// Fails with 400 if the form is malformed or ends early, 408 if it does not arrive in time,
+    /// and 413 if it is too large or has too many parts.
     pub async fn next(&mut self, max: usize) -> Result<Option<Part>, ApiError> {
         let deadline = self.deadline;
         let timeout = self.timeout;
         match time::timeout_at(deadline, time::timeout(timeout, self.read_part(max))).await {
             Ok(Ok(result)) => result,
             // The part or the whole form took too long.
-            _ => Err(ApiError::new(
-                Problem::BodyTimeout,
-                "The body did not arrive in time.",
-            )),
+            Ok(Err(_)) | Err(_) => Err(late_body_error()),
         }
     }
 
     /// Reads the next part, without a time limit.
     async fn read_part(&mut self, max: usize) -> Result<Option<Part>, ApiError> {
         let delimiter = self.delimiter.clone();
-        // Skip to the delimiter. Before the first part, a preamble may precede it.
+        // Skips to the delimiter. A preamble may precede the first one.
         self.read_until(&delimiter, MAX_HEAD).await?;
         // Two more bytes tell whether a part follows, or the form ends with `--`.
         while self.buffer.len() < 2 {
@@ -118,29 +118,32 @@ impl<'r> Multipart<'r> {
         };
         let head = String::from_utf8_lossy(&head).into_owned();
         let content = self.read_until(&delimiter, max).await?;
-        // Put the delimiter back, because the next call expects it before its part.
+        // Puts the delimiter back, because the next call expects it before its part.
         self.buffer.splice(0..0, delimiter);
 
-        let disposition = part_header(&head, "content-disposition").unwrap_or_default();
+        let disposition = find_part_header(&head, "content-disposition").unwrap_or_default();
         Ok(Some(Part {
-            name: parameter(disposition, "name").unwrap_or_default(),
-            file: parameter(disposition, "filename"),
+            // No input of a form has an empty name, so it stands for a missing name.
+            name: find_parameter(disposition, "name").unwrap_or_default(),
+            file: find_parameter(disposition, "filename"),
             content: content.map(Bytes::from),
         }))
     }
 
-    /// Consumes all bytes up to and including `end`, and returns those before it, or `None` if they are more
-    /// than `max`. Excess bytes are dropped as they arrive, so the buffer stays small.
+    /// Consumes all bytes up to and including `end`, and returns the bytes before `end`.
+    ///
+    /// Returns `None` if there are more than `max` bytes. They are dropped as they arrive, so that
+    /// the buffer stays small.
     async fn read_until(&mut self, end: &[u8], max: usize) -> Result<Option<Vec<u8>>, ApiError> {
         // `end` does not begin anywhere before this position of the buffer.
         let mut search_start = 0;
-        let mut is_too_long = false;
+        let mut has_dropped_bytes = false;
         loop {
             if let Some(offset) = memmem::find(&self.buffer[search_start..], end) {
                 let length = search_start + offset;
                 let mut bytes: Vec<u8> = self.buffer.drain(..length + end.len()).collect();
                 bytes.truncate(length);
-                if is_too_long || length > max {
+                if has_dropped_bytes || length > max {
                     return Ok(None);
                 }
                 return Ok(Some(bytes));
@@ -149,9 +152,10 @@ impl<'r> Multipart<'r> {
             // The first bytes of `end` may have arrived already.
             search_start = self.buffer.len().saturating_sub(end.len());
             if search_start > max {
+                // Drop the bytes before this position, so that it becomes the start of the buffer.
                 self.buffer.drain(..search_start);
                 search_start = 0;
-                is_too_long = true;
+                has_dropped_bytes = true;
             }
             self.read_frame().await?;
         }
@@ -161,6 +165,7 @@ impl<'r> Multipart<'r> {
     async fn read_frame(&mut self) -> Result<(), ApiError> {
         let frame = self.body.frame().await.ok_or_else(invalid_form_error)?;
         let frame = frame.map_err(|_| invalid_form_error())?;
+        // Trailers, the only other kind of frame, are ignored.
         if let Ok(data) = frame.into_data() {
             self.remaining_bytes = self
                 .remaining_bytes
@@ -172,11 +177,11 @@ impl<'r> Multipart<'r> {
     }
 }
 
-/// Returns the boundary between the parts from `Content-Type`, if this is `multipart/form-data` with a
-/// boundary of valid length.
+/// Returns the boundary between the parts from `Content-Type`, if this is `multipart/form-data`
+/// with a boundary of valid length.
 ///
 /// Example: `multipart/form-data; boundary=abc` has the boundary `abc`.
-fn boundary(headers: &HeaderMap) -> Option<String> {
+fn find_boundary(headers: &HeaderMap) -> Option<String> {
     let content_type = headers.get(header::CONTENT_TYPE)?.to_str().ok()?;
     let (media_type, _) = content_type.split_once(';')?;
     if !media_type
@@ -185,7 +190,7 @@ fn boundary(headers: &HeaderMap) -> Option<String> {
     {
         return None;
     }
-    let boundary = parameter(content_type, "boundary")?;
+    let boundary = find_parameter(content_type, "boundary")?;
     if (1..=MAX_BOUNDARY).contains(&boundary.len()) {
         Some(boundary)
     } else {
@@ -210,16 +215,17 @@ fn invalid_form_error() -> ApiError {
 }
 
 /// Returns the value of a header field of a part, if its head has the field.
-fn part_header<'h>(head: &'h str, name: &str) -> Option<&'h str> {
+fn find_part_header<'h>(head: &'h str, name: &str) -> Option<&'h str> {
     let mut fields = head.split("\r\n").filter_map(|line| line.split_once(':'));
     let (_, value) = fields.find(|(field_name, _)| field_name.eq_ignore_ascii_case(name))?;
     Some(value.trim())
 }
 
-/// Returns the value of a parameter of a header field (RFC 9110, section 5.6.6), without its quotes.
+/// Returns the value of a parameter of a header field (RFC 9110, section 5.6.6), without its
+/// quotes.
 ///
 /// Example: in `form-data; name="photo"`, the parameter `name` has the value `photo`.
-fn parameter(value: &str, name: &str) -> Option<String> {
+fn find_parameter(value: &str, name: &str) -> Option<String> {
     let (_, mut remaining) = value.split_once(';')?;
     loop {
         let (parameter_name, value_and_end) = remaining.split_once('=')?;
@@ -233,8 +239,8 @@ fn parameter(value: &str, name: &str) -> Option<String> {
 
 /// Splits a text into the value of a parameter, with which it begins, and what follows the value.
 ///
-/// In a quoted value, browsers write a quote as `%22`, and other clients as `\"`. Other backslashes stand
-/// for themselves, because browsers do not escape them.
+/// In a quoted value, browsers write a quote as `%22`, and other clients as `\"`. Other backslashes
+/// stand for themselves, because browsers do not escape them.
 ///
 /// Example: `"a;b.jpg"; x=y` is split into `a;b.jpg` and `; x=y`.
 fn split_parameter_value(text: &str) -> (String, &str) {
@@ -242,11 +248,13 @@ fn split_parameter_value(text: &str) -> (String, &str) {
         let end = text.find(';').unwrap_or(text.len());
         return (text[..end].trim_end().to_owned(), &text[end..]);
     };
-    let mut closing_quotes = quoted
+    let closing_quote = quoted
         .match_indices('"')
-        .map(|(index, _)| index)
-        .filter(|&index| !quoted[..index].ends_with('\\'));
-    let end = closing_quotes.next().unwrap_or(quoted.len());
+        .find(|&(index, _)| !quoted[..index].ends_with('\\'));
+    let end = match closing_quote {
+        Some((index, _)) => index,
+        None => quoted.len(),
+    };
     let value = quoted[..end].replace("%22", "\"").replace("\\\"", "\"");
     (value, &quoted[end..])
 }
@@ -259,7 +267,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         let content_type = header::HeaderValue::from_static(content_type);
         headers.insert(header::CONTENT_TYPE, content_type);
-        boundary(&headers)
+        find_boundary(&headers)
     }
 
     #[test]
@@ -299,12 +307,12 @@ mod tests {
         ] {
             let disposition = format!("form-data; name=\"photo\"; filename={sent}");
             assert_eq!(
-                parameter(&disposition, "filename").as_deref(),
+                find_parameter(&disposition, "filename").as_deref(),
                 Some(expected),
                 "{sent}"
             );
             assert_eq!(
-                parameter(&disposition, "name").as_deref(),
+                find_parameter(&disposition, "name").as_deref(),
                 Some("photo"),
                 "{sent}"
             );

@@ -9,11 +9,8 @@ use hyper::{
     header::{self, HeaderValue},
 };
 use petstore_app::LogoFiles;
-use petstore_domain::{
-    Problem,
-    store_area::{Logo, PhotoFile, PhotoSize},
-};
-use petstore_photos::{PIECE_LENGTH, PhotoError, PhotoReader};
+use petstore_domain::store_area::{Logo, PhotoFile, PhotoSize};
+use petstore_photos::{PIECE_LENGTH, PhotoReader};
 use petstore_store::{Cause, PhotoAudience, StoreReader};
 
 use super::{
@@ -21,18 +18,49 @@ use super::{
     response,
 };
 
-/// The `Cache-Control` of a file. It may be public, because nobody can guess the name, and immutable,
-/// because its content never changes.
+/// The `Cache-Control` of a file. It may be public, because nobody can guess the name, and
+/// immutable, because its content never changes.
 const CACHE_FOREVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 
-/// The `Cache-Control` of a file that is served in place of another size until that size is generated.
+/// The `Cache-Control` of a file that is served in place of another size until that size is
+/// generated.
 const CACHE_BRIEFLY: HeaderValue = HeaderValue::from_static("public, max-age=300");
 
-/// Returns who may see the photo to which this file belongs. Fails with 404 if `name` is not the name of
-/// a photo file.
+/// The media type of photos.
+const JPEG: &str = "image/jpeg";
+
+/// The media type of logos.
+const PNG: &str = "image/png";
+
+/// The first piece of a photo file, and what is known about the file after it was read.
+struct FirstRead {
+    /// The file that is sent. Its size may be another one than requested.
+    file: PhotoFile,
+    is_requested_size: bool,
+    file_length: u64,
+    piece: Vec<u8>,
+}
+
+/// A photo file that is streamed in pieces.
+struct StreamedFile {
+    photos: PhotoReader,
+    file: PhotoFile,
+    length: u64,
+    /// How many bytes have been read.
+    position: u64,
+    reservation: Arc<Reservation>,
+}
+
+/// The error if a file cannot be sent to its end.
+#[derive(Debug, thiserror::Error)]
+#[error("the file of a photo changed or was deleted while it was sent")]
+struct FileChanged;
+
+/// Finds out who may see the photo to which a file belongs. Fails with 404 if `name` is not the
+/// name of a photo file.
 ///
 /// Everybody may see a photo that the store does not know, because nobody can guess its name.
-pub async fn audience(store: &StoreReader, name: &str) -> Result<PhotoAudience, ApiError> {
+pub async fn find_audience(store: &StoreReader, name: &str) -> Result<PhotoAudience, ApiError> {
     let file = PhotoFile::parse(name).ok_or_else(ApiError::no_such_path)?;
     let audience = store.photo_audience(file.id).await?;
     Ok(audience.unwrap_or(PhotoAudience::Everybody))
@@ -40,7 +68,7 @@ pub async fn audience(store: &StoreReader, name: &str) -> Result<PhotoAudience, 
 
 /// Fails with 404 if the public may not see the photo, as if it did not exist.
 pub async fn reject_private(store: &StoreReader, name: &str) -> Result<(), ApiError> {
-    match audience(store, name).await? {
+    match find_audience(store, name).await? {
         PhotoAudience::Everybody => Ok(()),
         PhotoAudience::Staff => Err(ApiError::no_such_path()),
     }
@@ -51,11 +79,13 @@ pub async fn reject_private(store: &StoreReader, name: &str) -> Result<(), ApiEr
 /// Example: `public, max-age=300` becomes `private, max-age=300`.
 pub fn make_private(response: &mut Response) {
     let headers = response.headers_mut();
-    let directives = headers
-        .get(header::CACHE_CONTROL)
-        .and_then(|value| value.to_str().ok()?.strip_prefix("public"));
-    if let Some(directives) = directives
-        && let Ok(value) = HeaderValue::try_from(format!("private{directives}"))
+    let Some(cache_control) = headers.get(header::CACHE_CONTROL) else {
+        return;
+    };
+    // The values of this service are ASCII, so neither conversion fails.
+    if let Ok(directives) = cache_control.to_str()
+        && let Some(other_directives) = directives.strip_prefix("public")
+        && let Ok(value) = HeaderValue::try_from(format!("private{other_directives}"))
     {
         headers.insert(header::CACHE_CONTROL, value);
     }
@@ -63,8 +93,9 @@ pub fn make_private(response: &mut Response) {
 
 /// Responds to `GET /photos/{name}`.
 ///
-/// A large file is streamed, so that a slow client holds only two pieces of it in memory. If the requested
-/// size is not generated yet, the large one is sent in its place. Fails with 404 if there is no such file.
+/// A large file is streamed, so that only two pieces of it are in memory while a slow client reads
+/// it. If the requested size is not generated yet, the large size is sent in its place. Fails with
+/// 404 if there is no such file.
 pub async fn respond(
     photos: &PhotoReader,
     memory: &ResponseMemory,
@@ -75,17 +106,19 @@ pub async fn respond(
     let file = PhotoFile::parse(name).ok_or_else(ApiError::no_such_path)?;
     // The client may already have the file, which then need not be read. Without storage, there are
     // no files, and reading fails below with 404.
-    let requested_etag = etag_of(file)?;
+    let requested_etag = photo_etag(file)?;
     if photos.has_storage() && etag::has_current(request, &requested_etag) {
-        let response = photo_response(CACHE_FOREVER);
+        let mut response = Response::default();
+        add_file_headers(&mut response, JPEG, CACHE_FOREVER);
         return Ok(etag::respond(request, response, requested_etag));
     }
 
     let mut reservation = memory.reserve_for(reader, PIECE_LENGTH)?;
     let first_read = read_first_piece(photos, file).await?;
-    let etag = etag_of(first_read.file)?;
+    let etag = photo_etag(first_read.file)?;
     let length = first_read.file_length;
-    let mut response = photo_response(first_read.cache_control());
+    let mut response = Response::default();
+    add_file_headers(&mut response, JPEG, first_read.cache_control());
     if first_read.piece.len() as u64 == length {
         *response.body_mut() = Body::from(reservation.fill(first_read.piece));
         return Ok(etag::respond(request, response, etag));
@@ -94,21 +127,13 @@ pub async fn respond(
     reservation.grow(2 * PIECE_LENGTH)?;
     *response.body_mut() = streamed_body(photos, first_read, reservation);
     let mut response = etag::respond(request, response, etag);
+    // A 304 has no body.
     if response.status() == StatusCode::OK {
         response
             .headers_mut()
             .insert(header::CONTENT_LENGTH, length.into());
     }
     Ok(response)
-}
-
-/// The first piece of a photo file, and what is known about the file after it was read.
-struct FirstRead {
-    /// The file that is sent. Its size may be another one than requested.
-    file: PhotoFile,
-    is_requested_size: bool,
-    file_length: u64,
-    piece: Vec<u8>,
 }
 
 impl FirstRead {
@@ -122,8 +147,8 @@ impl FirstRead {
     }
 }
 
-/// Reads the first piece of a file, or of the large size if the requested one is not generated yet. Fails
-/// with 404 if the photo has neither.
+/// Reads the first piece of a file, or of the large size if the requested one is not generated yet.
+/// Fails with 404 if the photo has neither.
 async fn read_first_piece(
     photos: &PhotoReader,
     requested_file: PhotoFile,
@@ -153,31 +178,19 @@ async fn read_first_piece(
     })
 }
 
-/// Returns a response with the header fields of a photo, still without a body.
-fn photo_response(cache_control: HeaderValue) -> Response {
-    let mut response = Response::default();
+/// Adds the header fields of a file to its response.
+fn add_file_headers(response: &mut Response, media_type: &'static str, cache_control: HeaderValue) {
     let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("image/jpeg"));
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
     headers.insert(header::CACHE_CONTROL, cache_control);
     headers.insert(
         header::X_CONTENT_TYPE_OPTIONS,
         HeaderValue::from_static("nosniff"),
     );
-    response
 }
 
-/// A photo file that is streamed in pieces.
-struct StreamedFile {
-    photos: PhotoReader,
-    file: PhotoFile,
-    length: u64,
-    /// How many bytes have been read.
-    position: u64,
-    reservation: Arc<Reservation>,
-}
-
-/// Returns a body that streams a file whose first piece has already been read. All pieces count towards
-/// `reservation`.
+/// Returns a body that streams a file whose first piece has already been read. All pieces count
+/// towards `reservation`.
 fn streamed_body(photos: &PhotoReader, first_read: FirstRead, reservation: Reservation) -> Body {
     let reservation = Arc::new(reservation);
     let streamed_file = StreamedFile {
@@ -198,8 +211,8 @@ fn streamed_body(photos: &PhotoReader, first_read: FirstRead, reservation: Reser
 }
 
 impl StreamedFile {
-    /// Reads the next piece, or returns `None` at the end of the file. Fails if the file was deleted or its
-    /// length has changed.
+    /// Reads the next piece, or returns `None` at the end of the file. Fails if the file was
+    /// deleted or its length has changed.
     async fn next_piece(&mut self) -> Result<Option<Bytes>, Cause> {
         if self.position >= self.length {
             return Ok(None);
@@ -218,7 +231,8 @@ impl StreamedFile {
     }
 }
 
-/// Responds to `GET /assets/logo-….png`. The name depends on the content, so it can be cached forever.
+/// Responds to `GET /assets/logo-….png`. The name depends on the content, so it can be cached
+/// forever.
 pub async fn respond_with_logo(
     logos: &LogoFiles,
     memory: &ResponseMemory,
@@ -227,54 +241,13 @@ pub async fn respond_with_logo(
 ) -> Result<Response, ApiError> {
     let png = logos.read(logo).await?.ok_or_else(ApiError::no_such_path)?;
     let mut response = response::with_body(png);
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("image/png"));
-    headers.insert(header::CACHE_CONTROL, CACHE_FOREVER);
-    headers.insert(
-        header::X_CONTENT_TYPE_OPTIONS,
-        HeaderValue::from_static("nosniff"),
-    );
+    add_file_headers(&mut response, PNG, CACHE_FOREVER);
     Ok(memory.hold_for(reader, response)?)
 }
 
-/// Returns the strong ETag of a file. Its name determines its content, so the file need not be read.
-fn etag_of(file: PhotoFile) -> Result<HeaderValue, ApiError> {
+/// Returns the strong ETag of a file. The name of a file determines its content, so the file need
+/// not be read.
+fn photo_etag(file: PhotoFile) -> Result<HeaderValue, ApiError> {
     let etag = HeaderValue::try_from(format!("\"{}-{}\"", file.id, file.size));
     etag.map_err(|error| ApiError::internal(Arc::new(error)))
-}
-
-/// Why the stream of a file breaks off.
-#[derive(Debug, thiserror::Error)]
-#[error("the file of a photo changed or was deleted while it was sent")]
-struct FileChanged;
-
-impl From<PhotoError> for ApiError {
-    fn from(error: PhotoError) -> Self {
-        let retry_later =
-            "The files of photos cannot be read or written at the moment. Retry later.";
-        match error {
-            PhotoError::Off => Self::new(
-                Problem::PhotosOff,
-                "This service keeps no photos. Ask its operator to set --photos.",
-            ),
-            PhotoError::Busy => Self::new(
-                Problem::Unavailable,
-                "Too many pictures wait to be decoded. Retry in a moment.",
-            ),
-            PhotoError::Invalid(problem) => Self::new(Problem::InvalidImage, problem.to_string()),
-            PhotoError::PhotoStorage(ref cause) if is_full(cause) => {
-                Self::new(Problem::StorageFull, retry_later).caused_by(Arc::new(error))
-            }
-            PhotoError::PhotoStorage(_) => {
-                Self::new(Problem::Unavailable, retry_later).caused_by(Arc::new(error))
-            }
-            PhotoError::Thread(_) | PhotoError::Damaged(_) => Self::internal(Arc::new(error)),
-        }
-    }
-}
-
-/// Whether the error means that there is no space left: a full disk, a quota, or a file size limit.
-fn is_full(cause: &std::io::Error) -> bool {
-    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
-    matches!(cause.kind(), StorageFull | QuotaExceeded | FileTooLarge)
 }

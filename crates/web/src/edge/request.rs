@@ -1,149 +1,17 @@
-//! Requests: checks of the head that hyper does not make, the host, request ids, the time limit, and the
-//! facts that become known about a request.
+//! Requests: the facts that become known about a request, its id, its host, and its time limit.
 
 use std::{future::poll_fn, pin::Pin, task::Poll, time::Duration};
 
 use hyper::{
-    HeaderMap, Uri, Version,
+    HeaderMap,
     header::{self, HeaderName, HeaderValue},
-    http::{
-        request::Parts,
-        uri::{Authority, Scheme},
-    },
+    http::request::Parts,
 };
 use parking_lot::Mutex;
 use petstore_domain::{Actor, Problem, rate_limit::MeterReading, text};
 use rand::{Rng, rngs::StdRng};
 
-use super::{error::ApiError, route::Label};
-
-/// The largest accepted size of the request line and header fields together, in bytes.
-const MAX_HEAD: usize = 16 << 10;
-
-/// The largest accepted number of header fields.
-const MAX_FIELDS: usize = 64;
-
-/// Rejects a head that is larger than any client needs, or that a proxy could interpret differently, which
-/// would allow request smuggling.
-///
-/// Fails with 431 above the limits, and with 400 if
-/// - an HTTP/1.1 request does not have exactly one `Host` (RFC 9112, section 3.2),
-/// - the host is invalid,
-/// - an HTTP/2 request has a `Host` that differs from `:authority`,
-/// - there is a transfer coding other than `chunked` (section 6.1).
-pub fn check_head(request: &Parts) -> Result<(), ApiError> {
-    let fields = summarize_fields(request);
-    let length = request_line_length(request) + fields.length;
-    if request.headers.len() > MAX_FIELDS || length > MAX_HEAD {
-        return Err(head_too_large());
-    }
-
-    let has_host = fields.host_count == 1 || request.version != Version::HTTP_11;
-    let is_unambiguous = fields.host_count <= 1 && fields.coding_count <= 1;
-    // User information before the host only serves to deceive (RFC 9110, section 4.2.4).
-    let authority = request.uri.authority();
-    let has_user = authority.is_some_and(|authority| authority.as_str().contains('@'));
-    if has_host && is_unambiguous && fields.are_valid && !has_user {
-        return Ok(());
-    }
-    Err(ApiError::new(
-        Problem::InvalidRequest,
-        "A request must have exactly one Host, equal to the host of its target, and no \
-         Transfer-Encoding other than chunked.",
-    ))
-}
-
-/// What [`check_head`] must know about the header fields of a request.
-struct FieldSummary {
-    /// The length of all fields in bytes, as HTTP/1.1 would write them.
-    length: usize,
-    host_count: u32,
-    /// The number of `Transfer-Encoding` fields.
-    coding_count: u32,
-    /// Whether every `Host` and `Transfer-Encoding` is valid.
-    are_valid: bool,
-}
-
-/// Summarizes the header fields of a request.
-fn summarize_fields(request: &Parts) -> FieldSummary {
-    let uri = &request.uri;
-    // An HTTP/2 request can have both `:authority` and `Host`, which must then agree. In HTTP/1.1, an
-    // absolute target overrides `Host` (RFC 9112, section 3.2.2).
-    let expected_host = if request.version >= Version::HTTP_2 {
-        uri.authority().map(Authority::as_str)
-    } else {
-        None
-    };
-    let mut fields = FieldSummary {
-        length: 0,
-        host_count: 0,
-        coding_count: 0,
-        are_valid: true,
-    };
-    for (name, value) in &request.headers {
-        fields.length += name.as_str().len() + value.len() + ": \r\n".len();
-        if name == header::HOST {
-            fields.host_count += 1;
-            fields.are_valid &= is_valid_host(value);
-            fields.are_valid &= expected_host.is_none_or(|host| is_same_host(uri, host, value));
-        } else if name == header::TRANSFER_ENCODING {
-            fields.coding_count += 1;
-            fields.are_valid &= value.as_bytes().eq_ignore_ascii_case(b"chunked");
-        }
-    }
-    fields
-}
-
-/// Returns the length of the request line in bytes, as HTTP/1.1 would write it (RFC 9112, section 3): the
-/// method, the target and the version, with two spaces between them.
-fn request_line_length(request: &Parts) -> usize {
-    let authority = request.uri.authority();
-    let target = request.uri.path_and_query();
-    request.method.as_str().len()
-        + "  HTTP/1.1\r\n".len()
-        + authority.map_or(0, |authority| authority.as_str().len())
-        + target.map_or(0, |target| target.as_str().len())
-}
-
-/// Returns the 431 for a head above the limits.
-fn head_too_large() -> ApiError {
-    let message = format!(
-        "The request line and header fields exceed {MAX_HEAD} bytes or {MAX_FIELDS} fields."
-    );
-    ApiError::new(Problem::HeadTooLarge, message)
-}
-
-/// Whether `authority` and `host` name the same host and port (RFC 9113, section 8.3.1). The default port
-/// of the scheme may be present in either or absent.
-fn is_same_host(uri: &Uri, authority: &str, host: &HeaderValue) -> bool {
-    let usual_port: &[u8] = if uri.scheme() == Some(&Scheme::HTTPS) {
-        b":443"
-    } else {
-        b":80"
-    };
-    let host = host.as_bytes();
-    let authority = authority.as_bytes();
-    let bare_host = host.strip_suffix(usual_port).unwrap_or(host);
-    let bare_authority = authority.strip_suffix(usual_port).unwrap_or(authority);
-    bare_authority.eq_ignore_ascii_case(bare_host)
-}
-
-/// Whether the value is empty or has only characters that are allowed in a host and port (RFC 9110,
-/// section 7.2). More is not checked, because the value is never used in a URL.
-fn is_valid_host(value: &HeaderValue) -> bool {
-    value
-        .as_bytes()
-        .iter()
-        .all(|&byte| byte.is_ascii_alphanumeric() || is_host_punctuation(byte))
-}
-
-/// Whether the character is punctuation that is allowed in a host and port.
-fn is_host_punctuation(byte: u8) -> bool {
-    matches!(
-        byte,
-        b'-' | b'.' | b'_' | b'~' | b'%' | b'!' | b'$' | b'&'..=b','
-    ) || matches!(byte, b';' | b'=' | b':' | b'[' | b']')
-}
+use super::route::Label;
 
 /// The header field with the id of a request, in requests and responses.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -151,8 +19,24 @@ pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The maximum length of a request id that a client may choose, in characters.
 const MAX_ID: usize = 128;
 
-/// A generator of request ids of 32 random hexadecimal digits. They are not sequential, because a counter
-/// would reveal to each client how many requests others send.
+/// What becomes known about a request while it is processed, for the log, the metrics, the trace
+/// and the header fields. The facts are available even if the request fails.
+#[derive(Default)]
+pub struct Facts {
+    /// How much longer than usual the request may take; see [`super::Interface::extra_time`].
+    pub(super) extra_time: Duration,
+    /// The authenticated sender of the request, if there is one.
+    pub principal: Option<Actor>,
+    /// The state of the key's rate limit, if the key has one.
+    pub rate: Option<MeterReading>,
+    /// The labels of the operation, once the request has been authenticated and its path is known.
+    pub route: Option<Label>,
+    /// Why the request failed, if it did.
+    pub(super) problem: Option<Problem>,
+}
+
+/// A generator of request ids of 32 random hexadecimal digits. They are not sequential, because a
+/// counter would reveal to each client how many requests others send.
 pub(crate) struct RequestIds(Mutex<StdRng>);
 
 impl RequestIds {
@@ -190,7 +74,8 @@ fn is_valid_id(id: &[u8]) -> bool {
     (1..=MAX_ID).contains(&id.len()) && is_harmless
 }
 
-/// Returns the host and port of a request: from its target (in HTTP/2, `:authority`), or else from `Host`.
+/// Returns the host and port of a request: from its target (in HTTP/2, `:authority`), or else from
+/// `Host`.
 pub fn host(request: &Parts) -> Option<&str> {
     match request.uri.authority() {
         Some(authority) => Some(authority.as_str()),
@@ -206,24 +91,10 @@ pub fn without_port(host: &str) -> &str {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,
     };
-    name.strip_prefix('[')
-        .and_then(|name| name.strip_suffix(']'))
-        .unwrap_or(name)
-}
-
-/// What becomes known about a request while it is processed, for the log, the metrics, the trace and the
-/// header fields. Available even if the request fails.
-#[derive(Default)]
-pub struct Facts {
-    /// How much longer than usual the request may take; see [`super::Interface::extra_time`].
-    pub(super) extra_time: Duration,
-    /// The authenticated sender of the request, if there is one.
-    pub principal: Option<Actor>,
-    /// The state of the key's rate limit, if the key has one.
-    pub rate: Option<MeterReading>,
-    /// The labels of the operation. `None` until the request has been authenticated and its path is known.
-    pub route: Option<Label>,
-    pub(super) problem: Option<Problem>,
+    let address = name
+        .strip_prefix('[')
+        .and_then(|name| name.strip_suffix(']'));
+    address.unwrap_or(name)
 }
 
 /// Returns the output of `work`, or `None` if it does not complete within `limit`.

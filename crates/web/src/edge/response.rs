@@ -1,9 +1,9 @@
-//! Constructors for common responses, and the type of response bodies.
+//! The type of response bodies, and constructors for common responses.
 
 use std::{
     mem,
     pin::Pin,
-    task::{Context, Poll},
+    task::{Context, Poll, ready},
 };
 
 use bytes::Bytes;
@@ -15,6 +15,13 @@ use hyper::{
 };
 use petstore_store::Cause;
 
+/// The media type of server-sent events.
+pub const EVENT_STREAM: &str = "text/event-stream";
+
+/// The number of header fields that a response usually has at most. Space for them is allocated at
+/// once, which is cheaper than growing the map.
+const USUAL_HEADER_FIELDS: usize = 12;
+
 /// An HTTP response of the service.
 pub type Response = hyper::Response<Body>;
 
@@ -22,10 +29,12 @@ pub type Response = hyper::Response<Body>;
 pub enum Body {
     /// A complete body in memory. A client that reads it slowly occupies nothing but this memory.
     Whole(Bytes),
-    /// A body without end, such as server-sent events, which is generated while the client reads it.
+    /// A body without end, such as server-sent events, which is generated while the client reads
+    /// it.
     Stream(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
-    /// A body with an end, which is generated while the client reads it. On an error, the connection is
-    /// aborted, so that the client does not mistake a truncated body for a complete one.
+    /// A body with an end, which is generated while the client reads it. On an error, the
+    /// connection is aborted, so that the client does not mistake a truncated body for a complete
+    /// one.
     File(Pin<Box<dyn Stream<Item = Result<Bytes, Cause>> + Send>>),
 }
 
@@ -63,12 +72,11 @@ impl body::Body for Body {
         match self.get_mut() {
             Self::Whole(body) if body.is_empty() => Poll::Ready(None),
             Self::Whole(body) => Poll::Ready(Some(Ok(Frame::data(mem::take(body))))),
-            Self::Stream(pieces) => pieces
-                .poll_next_unpin(cx)
-                .map(|piece| piece.map(|piece| Ok(Frame::data(piece)))),
-            Self::File(pieces) => pieces
-                .poll_next_unpin(cx)
-                .map(|piece| piece.map(|piece| piece.map(Frame::data))),
+            Self::Stream(pieces) => {
+                let piece = ready!(pieces.poll_next_unpin(cx));
+                Poll::Ready(piece.map(|piece| Ok(Frame::data(piece))))
+            }
+            Self::File(pieces) => pieces.poll_next_unpin(cx).map_ok(Frame::data),
         }
     }
 
@@ -77,9 +85,10 @@ impl body::Body for Body {
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.whole().map_or_else(SizeHint::default, |body| {
-            SizeHint::with_exact(body.len() as u64)
-        })
+        match self.whole() {
+            Some(body) => SizeHint::with_exact(body.len() as u64),
+            None => SizeHint::default(),
+        }
     }
 }
 
@@ -104,13 +113,6 @@ pub fn events(body: Body) -> Response {
     response
 }
 
-/// The media type of server-sent events.
-pub const EVENT_STREAM: &str = "text/event-stream";
-
-/// The number of header fields that a response usually has at most. Space for them is allocated at once,
-/// which is cheaper than growing the map.
-const USUAL_HEADER_FIELDS: usize = 12;
-
 /// Returns a response with this body, still without header fields.
 pub fn with_body(body: impl Into<Bytes>) -> Response {
     let mut response = Response::new(Body::Whole(body.into()));
@@ -132,8 +134,8 @@ pub fn json(status: StatusCode, body: impl Into<Bytes>) -> Response {
 /// Turns the response to a `GET` into the response to a `HEAD`: drops the body, and sets the
 /// `Content-Length` that it had.
 ///
-/// A 304 has no body, so it stays as it is. A streamed body has no known length, so its response gets no
-/// `Content-Length`.
+/// A 304 has no body, so it stays as it is. A streamed body has no known length, so its response
+/// gets no `Content-Length`.
 pub(super) fn strip_body(response: &mut Response) {
     if response.status() == StatusCode::NOT_MODIFIED {
         return;

@@ -15,16 +15,15 @@ use super::{
     response::Response,
 };
 
-/// The maximum length of a small response, in bytes. The last quarter of the memory is for small responses
-/// only, so clients that read large responses slowly leave room for others.
+/// The maximum length of a small response, in bytes. See [`ResponseMemory::hold`].
 const MAX_SMALL_RESPONSE: usize = 64 << 10;
 
-/// The bytes that an HTTP/2 request occupies until it has its response: its head, its stream, and the future
-/// that handles it.
+/// The bytes that an HTTP/2 request occupies until it has its response: its head, its stream, and
+/// the future that handles it.
 pub(crate) const HTTP2_REQUEST_BYTES: usize = 16 << 10;
 
-/// The bytes that an HTTP/2 response occupies in addition to its body until it is sent: its head, its
-/// stream, and the task that sends it.
+/// The bytes that an HTTP/2 response occupies in addition to its body until it is sent: its head,
+/// its stream, and the task that sends it.
 pub(crate) const HTTP2_STREAM_BYTES: usize = 4 << 10;
 
 /// Strangers together get the memory divided by this: a quarter.
@@ -33,18 +32,22 @@ const STRANGERS_DIVISOR: usize = 4;
 /// Each address gets the memory of strangers divided by this: an eighth.
 const ADDRESS_DIVISOR: usize = 8;
 
-/// How many bytes an address may use to have access to the reserve of strangers: enough for a photo, which is
-/// sent in pieces, and for its request. A small response needs less.
+/// The reserve is the half of the memory of strangers that an address may use only while it uses at
+/// most this many bytes in total (see [`MemoryAccount`]). They are enough for a photo, of which two
+/// pieces are in memory while it is sent, and for its request. A small response needs less.
 const MAX_USE_WITH_RESERVE: usize = 2 * PIECE_LENGTH + (32 << 10);
 
 /// The limited memory for responses. Clones share the same accounts.
+///
+/// The methods named `hold` take memory for a body that exists already, and those named `reserve`
+/// for one that does not exist yet.
 #[derive(Clone)]
 pub struct ResponseMemory {
     known: Arc<MemoryAccount>,
     strangers: Arc<MemoryAccount>,
 }
 
-/// The recipient of a response, which determines the account for its memory.
+/// The client that reads a response. It determines the account for the memory of the response.
 #[derive(Debug, Clone, Copy)]
 pub enum Reader {
     /// A client with a valid key or session.
@@ -58,17 +61,21 @@ impl ResponseMemory {
     pub fn new(limit: usize) -> Self {
         let strangers_limit = limit / STRANGERS_DIVISOR;
         let address_limit = strangers_limit / ADDRESS_DIVISOR;
+        // If the memory is small, an address may use the reserve only within its share.
+        let max_use_with_reserve = MAX_USE_WITH_RESERVE.min(address_limit);
         Self {
             known: MemoryAccount::new(limit - strangers_limit),
             strangers: MemoryAccount::with_reserve(
                 strangers_limit,
                 address_limit,
-                MAX_USE_WITH_RESERVE.min(address_limit),
+                max_use_with_reserve,
             ),
         }
     }
 
-    /// Reserves memory for the response body to an authenticated client. Fails if there is not enough.
+    /// Reserves memory for the response body to an authenticated client. Fails if there is not
+    /// enough. The last quarter of the memory is for small responses only, so clients that read
+    /// large responses slowly leave room for others.
     ///
     /// The memory is released when the last clone or slice of the result is dropped.
     pub fn hold(&self, body: Vec<u8>) -> Result<Bytes, NoMemory> {
@@ -79,28 +86,30 @@ impl ResponseMemory {
         };
         // The capacity counts, because it can exceed the length.
         let size = body.capacity();
-        let reservation = self.known.reserve_below(None, size, limit);
+        let reservation = self.known.reserve_with_limit(None, size, limit);
         Ok(attach_reservation(reservation.ok_or(NoMemory)?, body))
     }
 
-    /// Reserves memory for the body of a response, unless it is empty or streamed. Fails if there is not
-    /// enough.
+    /// Reserves memory for the body of a response, unless it is empty or streamed. Fails if there
+    /// is not enough. Unlike [`Self::hold`], it leaves no memory to small responses.
     ///
     /// The memory is released when the last clone or slice of the body is dropped.
     pub fn hold_for(&self, reader: Reader, mut response: Response) -> Result<Response, NoMemory> {
         if let Some(body) = response.body().whole()
             && !body.is_empty()
         {
+            // The capacity of these bytes is unknown.
             let reservation = self.reserve_for(reader, body.len())?;
             *response.body_mut() = attach_reservation(reservation, body.clone()).into();
         }
         Ok(response)
     }
 
-    /// Reserves memory in advance, for a request body that is still to be read and for the response. Fails
-    /// if there is not enough.
+    /// Reserves memory in advance, for a request body that is still to be read and for the
+    /// response. Fails if there is not enough.
     ///
-    /// A write must do so, because it can no longer be rejected when its response is rendered.
+    /// A write must reserve in advance, because it can no longer be rejected when its response is
+    /// rendered.
     pub fn reserve(&self, size: usize) -> Result<Reservation, NoMemory> {
         self.reserve_for(Reader::Known, size)
     }
@@ -112,20 +121,21 @@ impl ResponseMemory {
             .ok_or(NoMemory)
     }
 
-    /// Reserves memory for an uploaded picture that is still to be read. Fails if more than half of the
-    /// memory would then be in use, so that uploads leave room for responses.
+    /// Reserves memory for an uploaded picture that is still to be read. Fails if more than half of
+    /// the memory would then be in use, so that uploads leave room for responses.
     pub fn reserve_for_picture(&self, size: usize) -> Result<Reservation, NoMemory> {
         self.known
-            .reserve_below(None, size, self.known.limit / 2)
+            .reserve_with_limit(None, size, self.known.limit / 2)
             .ok_or(NoMemory)
     }
 
-    /// Reserves memory for an optional copy of a response, such as a compressed one. Returns `None` if more
-    /// than half of the memory would then be in use.
+    /// Reserves memory for an optional copy of a response, such as a compressed one. Returns `None`
+    /// if more than half of the memory would then be in use.
     pub(crate) fn hold_copy(&self, reader: Reader, copy: Vec<u8>) -> Option<Bytes> {
         let account = self.account(reader);
         let address = reader.limited_address();
-        let reservation = account.reserve_below(address, copy.capacity(), account.limit / 2)?;
+        let reservation =
+            account.reserve_with_limit(address, copy.capacity(), account.limit / 2)?;
         Some(reservation.fill(copy))
     }
 
@@ -159,7 +169,8 @@ mod tests {
 
     use super::*;
 
-    /// Creates a memory with `known_kib` KiB for clients with a key. They get three quarters of the total.
+    /// Creates a memory with `known_kib` KiB for clients with a key. They get three quarters of the
+    /// total; the additional 3 bytes make up for the rounding.
     fn new_memory(known_kib: usize) -> ResponseMemory {
         ResponseMemory::new((known_kib << 10) / 3 * 4 + 3)
     }
@@ -167,6 +178,7 @@ mod tests {
     #[test]
     fn large_responses_leave_a_quarter_of_the_memory_to_small_ones() {
         let memory = new_memory(400);
+        // Three quarters of the memory.
         let large: Vec<Bytes> = (0..3)
             .map(|_| memory.hold(vec![1; 100 << 10]).unwrap())
             .collect();
@@ -192,7 +204,7 @@ mod tests {
         let memory = new_memory(400);
         let copy = |_| memory.hold_copy(Reader::Known, vec![1; 40 << 10]);
         let copies: Vec<Bytes> = (0..9).map_while(copy).collect();
-        assert_eq!(copies.len(), 5);
+        assert_eq!(copies.len(), 5, "half of 400 KiB");
         let responses: Vec<Bytes> = (0..4)
             .map(|_| memory.hold(vec![1; 50 << 10]).unwrap())
             .collect();

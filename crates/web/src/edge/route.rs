@@ -1,7 +1,5 @@
-//! Route tables: declares the routes of an interface, matches requests against them, and labels routes in
-//! metrics, logs and spans.
-
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
+//! Route tables: declares the routes of an interface, matches requests against them, and labels
+//! routes in metrics, logs and spans.
 
 use hyper::Method;
 
@@ -15,8 +13,8 @@ pub struct Label {
     pub(super) index: usize,
     /// The name of the operation: its `operationId`, if an OpenAPI document describes it.
     pub id: &'static str,
-    /// The path pattern, with at most two parameters: `{name}` matches one non-empty segment, and `{*name}`
-    /// the whole remaining path.
+    /// The path pattern, with at most two parameters: `{name}` matches one non-empty segment, and
+    /// `{*name}` the whole remaining path.
     ///
     /// Example: `/pets/{id}/photos`.
     pub path: &'static str,
@@ -54,12 +52,48 @@ pub struct Route<T: 'static> {
     pub target: T,
 }
 
-/// Declares a route table, whose rows have a name, a method, a path and a target. If several paths match a
-/// request, the first one wins. This is a macro, because the length of the table and the names of its rows
-/// must be known at compile time.
+/// The result of matching a method and path against a table.
+#[derive(Clone, Copy)]
+pub enum RouteMatch<T: 'static> {
+    /// The path and the method match a route.
+    Route {
+        /// The matching route.
+        route: &'static Route<T>,
+        /// The length of the part of the path that contains the parameters.
+        parameters_length: usize,
+    },
+    /// The path matches, but none of its routes has this method. Contains the first of them.
+    OtherMethods(&'static Route<T>),
+    /// No route matches the path.
+    Nothing,
+}
+
+/// A parsed path pattern of a table.
+struct Pattern {
+    /// The text before the first parameter.
+    before: &'static str,
+    parameter: Parameter,
+    /// The text after the last parameter.
+    after: &'static str,
+}
+
+/// The parameters of a path pattern.
+enum Parameter {
+    Absent,
+    /// One segment.
+    Segment,
+    /// Two segments, with this text between them.
+    Segments(&'static str),
+    /// The whole remaining path.
+    Remainder,
+}
+
+/// Declares a route table, whose rows have a name, a method, a path and a target. If several paths
+/// match a request, the first one wins. This is a macro, because the length of the table and the
+/// names of its rows must be known at compile time.
 ///
-/// Example: `static PAGES: Page = Window "window."; robots GET "/robots.txt" Page::robots;` declares a table
-/// `PAGES` with one row, whose name is `window.robots`.
+/// Example: `static PAGES: Page = Window "window."; robots GET "/robots.txt" Page::robots;`
+/// declares a table `PAGES` with one row, whose name is `window.robots`.
 #[macro_export]
 macro_rules! routes {
     (
@@ -114,21 +148,6 @@ pub const fn with_indexes<T, const N: usize>(mut table: [Route<T>; N]) -> [Route
     table
 }
 
-/// The result of matching a method and path against a table.
-#[derive(Clone, Copy)]
-pub enum RouteMatch<T: 'static> {
-    /// The path and the method match a route.
-    Route {
-        route: &'static Route<T>,
-        /// The length of the part of the path that contains the parameters.
-        parameters_length: usize,
-    },
-    /// The path matches, but none of its routes has this method. Contains the first of them.
-    OtherMethods(&'static Route<T>),
-    /// No route matches the path.
-    Nothing,
-}
-
 /// Finds the route for a method and path. A `HEAD` request matches the `GET` route.
 pub fn find<T>(table: &'static [Route<T>], method: &Method, path: &str) -> RouteMatch<T> {
     let method = if method == Method::HEAD {
@@ -138,8 +157,8 @@ pub fn find<T>(table: &'static [Route<T>], method: &Method, path: &str) -> Route
     };
     let mut first_match: Option<&'static Route<T>> = None;
     for route in table {
-        // The first matching path wins. A later one may match by accident: `/photos/{id}` also matches
-        // `/photos/order`.
+        // The first matching path wins. A later one may match by accident: `/photos/{id}` also
+        // matches `/photos/order`.
         if first_match.is_some_and(|first| first.label.path != route.label.path) {
             continue;
         }
@@ -161,8 +180,8 @@ pub fn find<T>(table: &'static [Route<T>], method: &Method, path: &str) -> Route
 }
 
 impl<T> RouteMatch<T> {
-    /// Returns the route, and the values of its two path parameters, still percent-encoded. Fails with 404
-    /// for an unknown path, and with 405 for an unsupported method.
+    /// Returns the route, and the values of its two path parameters, still percent-encoded. Fails
+    /// with 404 for an unknown path, and with 405 for an unsupported method.
     ///
     /// Parameters that the route does not have are empty.
     pub fn route<'p>(
@@ -188,7 +207,8 @@ impl<T> RouteMatch<T> {
     }
 }
 
-/// Returns the distinct methods of `routes`, in the format of `Allow`.
+/// Returns the distinct methods of `routes`, in the format of `Allow`. A route for `GET` also
+/// stands for `HEAD`, for which there are no routes.
 ///
 /// Example: `GET, HEAD, POST`.
 fn method_list<'t, T: 'static>(routes: impl Iterator<Item = &'t Route<T>>) -> String {
@@ -199,6 +219,7 @@ fn method_list<'t, T: 'static>(routes: impl Iterator<Item = &'t Route<T>>) -> St
             continue;
         }
         if name == "GET" {
+            // Put these before the methods of earlier routes.
             names.splice(..0, ["GET", "HEAD"]);
         } else {
             names.push(name);
@@ -207,33 +228,13 @@ fn method_list<'t, T: 'static>(routes: impl Iterator<Item = &'t Route<T>>) -> St
     names.join(", ")
 }
 
-/// A parsed path pattern of a table.
-struct Pattern {
-    /// The text before the first parameter.
-    before: &'static str,
-    parameter: Parameter,
-    /// The text after the last parameter.
-    after: &'static str,
-}
-
-/// The parameters of a path pattern.
-enum Parameter {
-    Absent,
-    /// One segment.
-    Segment,
-    /// Two segments, with this text between them.
-    Segments(&'static str),
-    /// The whole remaining path.
-    Remainder,
-}
-
 impl Pattern {
     /// Parses a path pattern.
     ///
     /// Example: `/pets/{id}/photos` becomes the text `/pets/`, one segment, and the text `/photos`.
     const fn new(path: &'static str) -> Self {
-        // `first` begins with the first parameter, and `second` with the second one. Each is empty if the
-        // pattern does not have the parameter.
+        // `first` begins with the first parameter, and `second` with the second one. Each is empty
+        // if the pattern does not have the parameter.
         let (before, first) = path.split_at(length_before(b'{', path));
         let (parameter, first_length) = match first.as_bytes() {
             [] => (Parameter::Absent, 0),
@@ -260,12 +261,15 @@ impl Pattern {
         }
     }
 
-    /// Returns the values of both parameters in a path that matches. Parameters that the pattern does not
-    /// have are empty. `parameters_length` is the length of the result of [`Self::match_path`].
+    /// Returns the values of both parameters in a path that matches. Parameters that the pattern
+    /// does not have are empty. `parameters_length` is the length of the result of
+    /// [`Self::match_path`].
     fn parameter_values<'p>(&self, path: &'p str, parameters_length: usize) -> [&'p str; 2] {
         let begin = self.before.len();
-        let parameters = path.get(begin..begin + parameters_length);
-        let parameters = parameters.unwrap_or_default();
+        // The path has matched the pattern, so neither default is used.
+        let parameters = path
+            .get(begin..begin + parameters_length)
+            .unwrap_or_default();
         let (first, second) = match self.parameter {
             Parameter::Segments(between) => parameters.split_once(between).unwrap_or_default(),
             _ => (parameters, ""),
@@ -273,16 +277,22 @@ impl Pattern {
         [first, second]
     }
 
-    /// Returns the part of a path that contains the parameters. Returns `None` if the path does not match.
+    /// Returns the part of a path that contains the parameters. Returns `None` if the path does not
+    /// match.
     ///
-    /// The part reaches from the beginning of the first parameter to the end of the last one. It is empty if
-    /// the pattern has no parameters.
+    /// The part reaches from the beginning of the first parameter to the end of the last one. It is
+    /// empty if the pattern has no parameters.
     ///
     /// Example: `/a/{id}/b/{other}` and `/a/7/b/8` yield `7/b/8`.
     fn match_path<'p>(&self, path: &'p str) -> Option<&'p str> {
         match self.parameter {
-            Parameter::Absent if path == self.before => Some(""),
-            Parameter::Absent => None,
+            Parameter::Absent => {
+                if path == self.before {
+                    Some("")
+                } else {
+                    None
+                }
+            }
             Parameter::Segment => {
                 let value = path.strip_prefix(self.before)?.strip_suffix(self.after)?;
                 if is_segment(value) { Some(value) } else { None }

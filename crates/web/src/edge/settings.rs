@@ -1,6 +1,5 @@
-//! The settings of the edge, and the types of its URLs: the base URL, and the origins that CORS allows.
-
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
+//! The settings of the edge, and the types of its URLs: the base URL, and the origins that CORS
+//! allows.
 
 use std::{str::FromStr, time::Duration};
 
@@ -15,7 +14,8 @@ pub struct Settings {
     pub cors_origins: Vec<Origin>,
     /// The proxies whose header fields name the address of the client.
     pub trusted_proxies: Networks,
-    /// Whether local programs, which share the loopback address, are exempt from the limits per address.
+    /// Whether local programs, which share the loopback address, are exempt from the limits per
+    /// address.
     pub exempts_loopback: bool,
     /// Whether every request is logged, instead of only requests that fail or are slow.
     pub access_log: bool,
@@ -45,7 +45,7 @@ impl Default for Settings {
     }
 }
 
-/// The URL at which clients reach a deployment; ends in `/v1`.
+/// The URL at which clients reach a deployment. It ends in `/v1`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct BaseUrl(Url);
 
@@ -66,6 +66,7 @@ impl BaseUrl {
 impl FromStr for BaseUrl {
     type Err = String;
 
+    /// Parses a base URL. The error is a message for the operator.
     fn from_str(text: &str) -> Result<Self, String> {
         let url = Url::parse(text)
             .map_err(|error| format!("{error}; a base URL must begin with http:// or https://"))?;
@@ -93,11 +94,13 @@ impl FromStr for BaseUrl {
 pub struct Origin(HeaderValue);
 
 impl Origin {
+    /// Returns the origin as text.
     pub fn as_str(&self) -> &str {
         // An origin is ASCII, so the default is never used.
         self.0.to_str().unwrap_or_default()
     }
 
+    /// Returns the origin as the value of a header field.
     pub fn header_value(&self) -> HeaderValue {
         self.0.clone()
     }
@@ -106,6 +109,7 @@ impl Origin {
 impl FromStr for Origin {
     type Err = String;
 
+    /// Parses an origin. The error is a message for the operator.
     fn from_str(text: &str) -> Result<Self, String> {
         let form = "an origin has the form https://shop.example or http://localhost:3000";
         let url = Url::parse(text).map_err(|error| format!("{error}; {form}"))?;
@@ -116,8 +120,9 @@ impl FromStr for Origin {
         if origin != text {
             return Err(format!("browsers send it as {origin}; {form}"));
         }
-        HeaderValue::try_from(origin)
-            .map(Self)
-            .map_err(|error| error.to_string())
+        match HeaderValue::try_from(origin) {
+            Ok(value) => Ok(Self(value)),
+            Err(error) => Err(error.to_string()),
+        }
     }
 }

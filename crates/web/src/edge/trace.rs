@@ -1,5 +1,5 @@
-//! Distributed tracing: parses `traceparent` (W3C Trace Context), and records a span for each request if
-//! tracing is enabled.
+//! Distributed tracing: parses `traceparent` (W3C Trace Context), and records a span for each
+//! request if tracing is enabled.
 
 use std::time::Duration;
 
@@ -12,10 +12,21 @@ use super::{
     response::Response,
 };
 
-/// The standard HTTP methods. Others share one name in spans, because clients can send arbitrary ones.
+/// The standard HTTP methods. Others share one name in spans, because clients can send arbitrary
+/// ones.
 const METHODS: [&str; 9] = [
     "GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH",
 ];
+
+/// The client's span, from which it sent this request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Parent<'h> {
+    /// 32 hexadecimal digits that are not all 0.
+    pub trace_id: &'h str,
+    /// 16 hexadecimal digits that are not all 0.
+    pub span_id: &'h str,
+    pub is_sampled: bool,
+}
 
 /// Records the span of a request that completed at `now` after `duration`, if its trace is sampled.
 pub(super) fn record(
@@ -60,16 +71,6 @@ fn method_name(method: &Method) -> &'static str {
         .unwrap_or(OTHER_METHOD)
 }
 
-/// The client's span, from which it sent this request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Parent<'h> {
-    /// 32 hexadecimal digits that are not all 0.
-    pub trace_id: &'h str,
-    /// 16 hexadecimal digits that are not all 0.
-    pub span_id: &'h str,
-    pub is_sampled: bool,
-}
-
 /// Parses the parent span in `traceparent`, if there is exactly one such field and it is valid.
 pub(crate) fn parse_parent(headers: &HeaderMap) -> Option<Parent<'_>> {
     let mut fields = headers.get_all("traceparent").iter();
@@ -81,8 +82,8 @@ pub(crate) fn parse_parent(headers: &HeaderMap) -> Option<Parent<'_>> {
     parse_traceparent(field)
 }
 
-/// Parses a `traceparent`: version, trace id, span id and flags (section 3.2.2 of Trace Context). A version
-/// after 00 may have more parts.
+/// Parses a `traceparent`: version, trace id, span id and flags (section 3.2.2 of Trace Context). A
+/// version after 00 may have more parts.
 ///
 /// Example: `00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01`.
 fn parse_traceparent(traceparent: &HeaderValue) -> Option<Parent<'_>> {

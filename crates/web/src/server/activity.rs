@@ -17,8 +17,8 @@ use crate::edge::{Body, Reservation};
 
 /// Counters of the events on a connection, updated as the events happen and checked periodically.
 ///
-/// Without these checks, a client could hold a connection forever: by not reading its responses, or over
-/// HTTP/2 by responding to pings without sending requests.
+/// Without these checks, a client could hold a connection forever: by not reading its responses, or
+/// over HTTP/2 by responding to pings without sending requests.
 ///
 /// The counters are approximate while several threads change them, so relaxed ordering is enough.
 #[derive(Default)]
@@ -66,9 +66,10 @@ impl Activity {
 
     /// Wraps a response body, so that it counts as unsent until it is completely sent.
     ///
-    /// A streamed body (`Stream` or `File`) keeps its request in flight until it ends. With another
-    /// body, the request ends here. `stream_reservation` is the reservation for the HTTP/2 stream;
-    /// it is released with the body.
+    /// A streamed body (`Stream` or `File`) keeps its request in flight until the body ends. With a
+    /// whole body, the request ends here.
+    ///
+    /// `stream_reservation` is the memory for the HTTP/2 stream. It is released with the body.
     pub(super) fn track_response(
         self: &Arc<Self>,
         response: Body,
@@ -93,8 +94,8 @@ impl Activity {
         }
     }
 
-    /// Wraps the pieces of a file, so that each counts as unsent until it is sent. The request is in flight
-    /// until the end of the file.
+    /// Wraps the pieces of a file, so that each counts as unsent until it is sent. The request is
+    /// in flight until the end of the file.
     fn track_file(
         self: &Arc<Self>,
         pieces: Pin<Box<dyn Stream<Item = Result<Bytes, Cause>> + Send>>,
@@ -132,8 +133,8 @@ impl Activity {
     ///
     /// It is stalled if fewer than `min_bytes` were written since the last call, and
     /// - either no request has arrived since then and none is in flight,
-    /// - or there were unsent responses at the last call and there are some now. So a client that does not
-    ///   read its responses is stalled even if it sends further requests.
+    /// - or there were unsent responses at the last call and there are some now. So a client that
+    ///   does not read its responses is stalled even if it sends further requests.
     pub(super) fn check_for_stall(&self, min_bytes: u64) -> bool {
         let requests = self.requests.load(Relaxed);
         let written_bytes = self.written.load(Relaxed);
@@ -166,7 +167,8 @@ impl Activity {
         self.is_http_2.load(Relaxed)
     }
 
-    /// Marks the connection as having reached its maximum age. It ends after the requests in flight.
+    /// Marks the connection as having reached its maximum age. It ends after the requests in
+    /// flight.
     pub(super) fn mark_old(&self) {
         self.is_old.store(true, Relaxed);
     }
@@ -185,7 +187,8 @@ impl Activity {
     }
 }
 
-/// A stream without an end of its own, which ends after its next piece once the connection is old.
+/// The pieces of a streamed body, such as events. The body ends after its next piece once the
+/// connection is old, because it has no end of its own.
 struct TrackedStream {
     pieces: Pin<Box<dyn Stream<Item = Bytes> + Send>>,
     activity: Arc<Activity>,
@@ -210,9 +213,8 @@ impl TrackedStream {
             return None;
         }
         let piece = self.pieces.next().await?;
-        let piece = self.activity.track_bytes(piece, None);
         self.has_ended = self.activity.is_old();
-        Some(piece)
+        Some(self.activity.track_bytes(piece, None))
     }
 }
 

@@ -23,24 +23,24 @@ use super::{
 };
 use crate::edge::{HTTP2_REQUEST_BYTES, Reader, Reservation, body::MAX_BODY};
 
-/// How many bytes of a head hyper reads. The service has a lower limit of its own, above which it responds
-/// with an error body; a head above this limit gets hyper's 431 without a body.
+/// How many bytes of a head hyper reads. The service has a lower limit of its own, above which it
+/// responds with an error body; a head above this limit gets hyper's 431 without a body.
 const HEAD_BUFFER: u32 = 64 << 10;
 
 /// How many concurrent requests an HTTP/2 connection may have.
 const MAX_STREAMS: u32 = 32;
 
-/// The flow-control window of an HTTP/2 stream, in bytes: how much a client may send of one body before it
-/// is read. As large as the largest body.
+/// The flow-control window of an HTTP/2 stream, in bytes: how much a client may send of one body
+/// before it is read. As large as the largest body.
 #[expect(clippy::cast_possible_truncation, reason = "it is 64 KiB")]
 const STREAM_WINDOW: u32 = MAX_BODY as u32;
 
-/// The flow-control window of an HTTP/2 connection, in bytes: how much a client may send of all bodies
-/// together before they are read.
+/// The flow-control window of an HTTP/2 connection, in bytes: how much a client may send of all
+/// bodies together before they are read.
 const CONNECTION_WINDOW: u32 = 256 << 10;
 
-/// How many requests an HTTP/2 client may reset before they are handled. One more ends the connection, as
-/// a protection against floods of resets.
+/// How many requests an HTTP/2 client may reset before they are handled. One more ends the
+/// connection, as a protection against floods of resets.
 const MAX_RESETS: usize = 20;
 
 /// How many resets by the server an HTTP/2 client may cause with protocol errors. One more ends the
@@ -53,8 +53,8 @@ const PING_INTERVAL: Duration = Duration::from_secs(30);
 /// How long an HTTP/2 client may take to respond to a ping.
 const PING_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How many consecutive checks must find a connection stalled before it is aborted. The first of them starts
-/// a graceful shutdown; until the last one, the client may still read responses.
+/// How many consecutive checks must find a connection stalled before it is aborted. The first of
+/// them starts a graceful shutdown; until the last one, the client may still read responses.
 const MAX_STALLED_CHECKS: u32 = 4;
 
 /// How many bytes per second a client must read in order not to count as stalled.
@@ -66,11 +66,33 @@ struct RequestDispatcher {
     connection: Arc<ConnectionState>,
 }
 
+/// The state of the periodic checks of a connection.
+struct Checks {
+    /// The number of checks so far.
+    count: u128,
+    /// The number of the check at which the connection becomes old.
+    old_at: u128,
+    /// How many consecutive checks have found the connection stalled.
+    stalled_count: u32,
+    /// How many bytes a client must read between two checks in order not to count as stalled.
+    min_bytes: u64,
+}
+
+/// What to do with a connection after a check.
+enum Verdict {
+    /// Keep the connection open.
+    Continue,
+    /// End the connection after the requests in flight.
+    ShutDown,
+    /// End the connection at once.
+    Abort,
+}
+
 impl RequestDispatcher {
     /// Starts to handle a request.
     ///
-    /// An HTTP/2 request needs memory for its stream, unless it is the only request of its connection. Without
-    /// this memory, it is rejected with `REFUSED_STREAM`, and occupies nothing.
+    /// An HTTP/2 request needs memory for its stream, unless it is the only request of its
+    /// connection. Without this memory, the request is rejected with `REFUSED_STREAM`.
     fn handle(&self, request: Request<Incoming>) -> Handling {
         let ConnectionState {
             client, activity, ..
@@ -106,8 +128,8 @@ impl RequestDispatcher {
         handler.respond(connection, request, in_flight, stream_reservation)
     }
 
-    /// Reserves memory for the HTTP/2 stream of a request, if there is enough. Until a client has presented a
-    /// valid key on this connection, the memory comes from the account of strangers.
+    /// Reserves memory for the HTTP/2 stream of a request, if there is enough. Until a client has
+    /// presented a valid key on this connection, the memory comes from the account of strangers.
     fn reserve_stream(&self, request: &HeaderMap) -> Option<Reservation> {
         let edge = self.handler.edge();
         let client = &self.connection.client;
@@ -123,8 +145,9 @@ impl RequestDispatcher {
     }
 }
 
-/// Serves a connection until it ends. When the sender of `stop_signal` is dropped, shuts the connection down
-/// gracefully: it ends after the requests in flight.
+/// Serves a connection until it ends.
+///
+/// When the sender of `stop_signal` is dropped, the connection ends after the requests in flight.
 pub(super) async fn serve<S: Socket>(
     stream: S,
     client: Arc<Client>,
@@ -180,7 +203,8 @@ pub(super) async fn serve<S: Socket>(
 
 /// Returns the timer of the checks of a connection.
 ///
-/// A single coarse timer covers stalled and old connections, so that requests need no timers of their own.
+/// A single coarse timer covers stalled and old connections, so that requests need no timers of
+/// their own.
 fn new_check_timer(interval: Duration) -> Interval {
     let mut check_timer = time::interval(interval);
     // The first check is due after one interval, not immediately.
@@ -190,26 +214,6 @@ fn new_check_timer(interval: Duration) -> Interval {
     check_timer
 }
 
-/// The state of the periodic checks of a connection.
-struct Checks {
-    /// The number of checks so far.
-    count: u128,
-    /// The number of the check at which the connection becomes old.
-    old_at: u128,
-    /// How many consecutive checks have found the connection stalled.
-    stalled_count: u32,
-    /// How many bytes a client must read between two checks in order not to count as stalled.
-    min_bytes: u64,
-}
-
-/// What to do with a connection after a check.
-enum Verdict {
-    Continue,
-    /// End the connection after the requests in flight.
-    ShutDown,
-    Abort,
-}
-
 impl Checks {
     /// Creates the state for a new connection.
     fn new(limits: &Limits) -> Self {
@@ -217,7 +221,7 @@ impl Checks {
         let min_bytes = MIN_BYTES_PER_SECOND * interval / 1000;
         Self {
             count: 0,
-            // At least 1, because `run` counts the checks from 1.
+            // At least 1, because the first check has the number 1.
             old_at: (limits.connection_age.as_millis() / interval.max(1)).max(1),
             stalled_count: 0,
             min_bytes: u64::try_from(min_bytes).unwrap_or(u64::MAX),
@@ -240,9 +244,9 @@ impl Checks {
         if self.stalled_count == MAX_STALLED_CHECKS {
             return Verdict::Abort;
         }
-        // Over HTTP/2, a GOAWAY frame tells the client to send no more requests. Over HTTP/1, closing an
-        // old connection now could lose a request that is already on its way, so the next response carries
-        // `Connection: close` instead.
+        // Over HTTP/2, a GOAWAY frame tells the client to send no more requests. Over HTTP/1,
+        // closing an old connection now could lose a request that is already on its way, so the
+        // next response carries `Connection: close` instead.
         if self.stalled_count == 1 || (becomes_old && activity.is_http_2()) {
             return Verdict::ShutDown;
         }
@@ -252,14 +256,14 @@ impl Checks {
 
 /// Returns the HTTP/1 and HTTP/2 implementation of hyper, with its limits configured.
 ///
-/// If a browser closes its sending side, it has gone away, so its requests are cancelled and free their place
-/// in queues. A program that does the same (half-close) may still want the response.
+/// If a browser closes its sending side, it has gone away, so its requests are cancelled and free
+/// their place in queues. A program that does the same (half-close) may still want the response.
 fn http_builder(client_timeout: Duration, is_for_browsers: bool) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder
         .http1()
-        // Header names are case-insensitive, but clients that keep them in a plain map look for `Link`,
-        // and would miss `link`.
+        // Header names are case-insensitive, but clients that keep them in a plain map look for
+        // `Link`, and would miss `link`.
         .title_case_headers(true)
         // hyper's timeouts need a timer.
         .timer(TokioTimer::new())

@@ -1,7 +1,7 @@
 //! Connection slots, limited in total and per address.
 //!
-//! When all slots are in use, a new connection evicts an untrusted one, which has not carried a valid key:
-//! the oldest idle one, or the oldest if none is idle.
+//! When all slots are in use, a new connection evicts an untrusted one, which has not carried a
+//! valid key: the oldest idle one, or the oldest if none is idle.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -31,11 +31,11 @@ pub(super) struct ConnectionSlots {
 #[derive(Default)]
 struct SlotsInUse {
     total: usize,
-    /// How many connections each address has. Contains only addresses with connections, so its size is
-    /// bounded.
+    /// How many connections each address has. Contains only addresses with connections, so its size
+    /// is bounded.
     by_address: HashMap<ClientAddress, usize>,
-    /// Connections that may be evicted, by number and therefore from oldest to newest. Connections that
-    /// have become trusted since they were added are removed lazily.
+    /// Connections that may be evicted, by number and therefore from oldest to newest. Connections
+    /// that have become trusted since they were added are removed lazily.
     untrusted: BTreeMap<u64, UntrustedConnection>,
     /// The number of the newest connection.
     newest: u64,
@@ -61,7 +61,8 @@ pub(super) enum NoFreeSlot {
 pub(super) struct ConnectionSlot {
     slots: Arc<ConnectionSlots>,
     client: Arc<Client>,
-    /// `None` if the address is exempt from the limit.
+    /// The address for which the connection counts. It is `None` if the address is exempt from the
+    /// limit.
     address: Option<ClientAddress>,
     /// The number of the connection, for [`ConnectionSlots::set_task`].
     pub(super) number: u64,
@@ -81,8 +82,8 @@ impl ConnectionSlots {
         })
     }
 
-    /// Takes a slot for a connection of `client`, and evicts another connection if necessary. Fails if the
-    /// address has too many connections, or if no connection can be evicted.
+    /// Takes a slot for a connection of `client`, and evicts another connection if necessary. Fails
+    /// if the address has too many connections, or if no connection can be evicted.
     pub(super) fn take(
         self: &Arc<Self>,
         client: &Arc<Client>,
@@ -116,7 +117,8 @@ impl ConnectionSlots {
         })
     }
 
-    /// Sets the task that serves the connection `number`, so that evicting the connection can abort it.
+    /// Sets the task that serves the connection `number`, so that evicting the connection can abort
+    /// it.
     pub(super) fn set_task(&self, number: u64, task: AbortHandle) {
         // The connection may have ended already.
         if let Some(connection) = self.slots_in_use.lock().untrusted.get_mut(&number) {
@@ -142,8 +144,8 @@ impl SlotsInUse {
         self.newest
     }
 
-    /// Evicts an untrusted connection: the oldest idle one, or else the oldest one. Returns whether there was
-    /// one.
+    /// Evicts an untrusted connection: the oldest idle one, or else the oldest one. Returns whether
+    /// there was one.
     fn evict_oldest(&mut self) -> bool {
         let idle_connection = self.take_oldest(|connection| connection.activity.is_idle());
         let evicted_connection = idle_connection.or_else(|| self.take_oldest(|_| true));
@@ -157,11 +159,11 @@ impl SlotsInUse {
         true
     }
 
-    /// Removes the oldest untrusted connection for which `is_candidate` holds, and marks its client as
-    /// replaced. Returns `None` if there is no such connection.
+    /// Removes the oldest untrusted connection for which `is_candidate` holds, and marks its client
+    /// as replaced. Returns `None` if there is no such connection.
     ///
-    /// Connections that have become trusted in the meantime are removed from the map on the way, so each of
-    /// them is skipped only once.
+    /// Connections that have become trusted in the meantime are removed from the map on the way, so
+    /// each of them is skipped only once.
     fn take_oldest(
         &mut self,
         is_candidate: impl Fn(&UntrustedConnection) -> bool,
@@ -170,8 +172,7 @@ impl SlotsInUse {
             connection.client.is_trusted() || is_candidate(connection)
         });
         // `extract_if` is lazy, so the connections after the found one stay in the map. `replace`
-        // marks the client as replaced, and fails if it is trusted, so trusted connections are
-        // extracted and skipped.
+        // marks the client as replaced. It fails if the client is trusted, and the search goes on.
         removed_connections
             .map(|(_, connection)| connection)
             .find(|connection| connection.client.replace())

@@ -16,13 +16,14 @@ use crate::edge::{Edge, HTTP2_STREAM_BYTES, Interface, Reservation, Response};
 /// The `Strict-Transport-Security` that tells browsers to use only TLS for a year (RFC 6797).
 const ALWAYS_ENCRYPTED: &str = "max-age=31536000";
 
-/// The maximum length of an HTTP/1 response that is assumed to fit into the socket's send buffer, in bytes. A
-/// longer one counts as in progress until it is sent.
+/// The maximum length of an HTTP/1 response that is assumed to fit into the socket's send buffer,
+/// in bytes. A longer one counts as in progress until it is sent.
 const MAX_BUFFERED_LENGTH: usize = 64 << 10;
 
-/// The boxed future that handles a request. It is boxed so that its memory, thousands of bytes, is freed as
-/// soon as it completes: the task of an HTTP/2 stream lives until the client has read the response, and
-/// would otherwise keep the future inline until then.
+/// The future that handles a request.
+///
+/// The future is boxed, so that its thousands of bytes are freed as soon as it completes. The task
+/// of an HTTP/2 stream lives longer: until the client has read the response.
 pub(crate) type Handling = Pin<Box<dyn Future<Output = Result<Response, h2::Error>> + Send>>;
 
 /// The state of a connection that its requests share.
@@ -35,8 +36,8 @@ pub struct ConnectionState {
 /// A type-erased [`Interface`].
 ///
 /// Each interface is converted into a trait object in its own crate, in a function that is never
-/// inlined. So the code that handles its requests is compiled in that crate, and the code that serves
-/// connections is compiled once, in this crate, for all interfaces.
+/// inlined. So the code that handles its requests is compiled in that crate, and the code that
+/// serves connections is compiled once, in this crate, for all interfaces.
 pub trait Handler: Send + Sync {
     /// Returns the edge, as [`Interface::edge`] does.
     fn edge(&self) -> &Edge;
@@ -50,7 +51,7 @@ pub trait Handler: Send + Sync {
     /// Whether its clients have API keys, as [`Interface::HAS_KEYS`] says.
     fn has_keys(&self) -> bool;
 
-    /// Handles a request. `stream_reservation` is the memory for its HTTP/2 stream, if there is one.
+    /// Handles a request. `stream_reservation` is the memory for its HTTP/2 stream, if it has one.
     fn respond(
         self: Arc<Self>,
         connection: Arc<ConnectionState>,
@@ -94,8 +95,8 @@ impl<I: Interface> Handler for I {
     }
 }
 
-/// Handles a request, and tracks its response as in progress until it is sent. Adds the header fields that
-/// depend on the connection.
+/// Handles a request, and tracks its response as in progress until it is sent. Adds the header
+/// fields that depend on the connection.
 async fn handle_and_track<I: Interface>(
     interface: Arc<I>,
     connection: Arc<ConnectionState>,
@@ -111,11 +112,11 @@ async fn handle_and_track<I: Interface>(
         reservation.resize(HTTP2_STREAM_BYTES);
     }
     let activity = &connection.activity;
-    // A streamed body counts as long.
-    let is_long = response
-        .body()
-        .whole()
-        .is_none_or(|body| body.len() > MAX_BUFFERED_LENGTH);
+    let is_long = match response.body().whole() {
+        Some(body) => body.len() > MAX_BUFFERED_LENGTH,
+        // A streamed body counts as long, because its length is unknown.
+        None => true,
+    };
     if version == Version::HTTP_2 || is_long {
         response =
             response.map(|body| activity.track_response(body, in_flight, stream_reservation));

@@ -1,5 +1,5 @@
-//! Wraps the socket of a client with a timeout for the first bytes, a lingering close, and accounting
-//! of writes.
+//! Wraps the socket of a client with a timeout for the first bytes, a lingering close, and
+//! accounting of writes.
 
 use std::{
     cell::RefCell,
@@ -19,8 +19,8 @@ use tokio::{
 
 use super::{activity::Activity, socket::Socket, strict_heads::StrictHeads};
 
-/// The number of bytes that hyper needs to tell HTTP/1 and HTTP/2 apart: the length of the HTTP/2 connection
-/// preface (RFC 9113, section 3.4).
+/// The number of bytes that hyper needs to tell HTTP/1 and HTTP/2 apart: the length of the HTTP/2
+/// connection preface (RFC 9113, section 3.4).
 const PREFACE_LENGTH: usize = 24;
 
 /// How many bytes a client may still send after the last response. They are read and discarded.
@@ -29,12 +29,12 @@ const LINGER_BYTES: usize = 1 << 20;
 /// How long a client may still send after the last response.
 const LINGER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The maximum size of a response whose head and body are copied into one buffer, in bytes. Up to this size,
-/// copying is cheaper than a vectored write (`writev`).
+/// The maximum size of a response whose head and body are copied into one buffer, in bytes. Up to
+/// this size, copying is cheaper than a vectored write (`writev`).
 const MAX_SMALL_RESPONSE: usize = 2 << 10;
 
-/// How many bytes of a large response a connection writes before it yields to other tasks. Copying them takes
-/// a tenth of a millisecond.
+/// How many bytes of a large response a connection writes before it yields to other tasks. Copying
+/// them takes a tenth of a millisecond.
 const YIELD_AFTER: usize = 256 << 10;
 
 /// The beginning of hyper's own response to an invalid head.
@@ -43,13 +43,13 @@ const HYPER_ERROR: &[u8] = b"HTTP/1.1 4";
 /// The header field that is added to hyper's own response, which lacks it.
 const NOSNIFF_FIELD: &[u8] = b"X-Content-Type-Options: nosniff\r\n";
 
-/// The socket send buffer of a connection that has carried a valid key, in bytes (Linux doubles it).
-/// The size is fixed, because with an automatically growing buffer it would take minutes to notice that
-/// a client does not read.
+/// The socket send buffer of a connection that has carried a valid key, in bytes (Linux doubles
+/// it). The size is fixed, because with an automatically growing buffer it would take minutes to
+/// notice that a client does not read.
 const SEND_BUFFER: usize = 256 << 10;
 
-/// The socket send buffer of any other connection, in bytes. It is small, because strangers can have
-/// thousands of connections, and this kernel memory does not count towards any limit of the service.
+/// The socket send buffer of any other connection, in bytes. It is small, because strangers can
+/// have thousands of connections, and no limit of the service includes this kernel memory.
 pub(super) const SEND_BUFFER_OF_STRANGER: usize = 48 << 10;
 
 thread_local! {
@@ -59,21 +59,21 @@ thread_local! {
 
 /// The stream of a client: a socket with the following additions.
 ///
-/// - It fails if the client's first bytes do not arrive in time. hyper's own timeout starts only when it
-///   knows the HTTP version.
-/// - When it is shut down, it lingers: it continues to read for a moment. Closing a socket with unread bytes
-///   resets it, and the reset can overtake the response that tells the client why (RFC 9112, section 9.6).
+/// - It fails if the client's first bytes do not arrive in time. hyper's own timeout starts only
+///   when it knows the HTTP version.
+/// - When it is shut down, it lingers: it continues to read for a moment. Closing a socket with
+///   unread bytes resets it, and the reset can overtake the response (RFC 9112, section 9.6).
 /// - It enlarges the send buffer once a request has carried a valid key.
 /// - It counts the written bytes, which show whether the client reads.
 /// - It yields to other tasks during a large response.
-/// - When the connection is aborted, it makes the system discard at once what the client has not read.
+/// - When the connection is aborted, it discards at once what the client has not read.
 pub(super) struct ClientStream<S: Socket> {
     stream: S,
     phase: Phase,
     /// The client, until its send buffer has been enlarged because a request carried a valid key.
-    stranger: Option<Arc<Client>>,
+    untrusted_client: Option<Arc<Client>>,
     activity: Arc<Activity>,
-    heads: StrictHeads,
+    head_inspection: StrictHeads,
     /// Bytes written since the connection last yielded.
     written_in_a_row: usize,
 }
@@ -99,14 +99,20 @@ impl<S: Socket> ClientStream<S> {
                 missing: PREFACE_LENGTH,
                 deadline: Box::pin(time::sleep(timeout)),
             },
-            stranger: None,
+            untrusted_client: None,
             activity,
-            heads: StrictHeads::default(),
+            head_inspection: StrictHeads::default(),
             written_in_a_row: 0,
         }
     }
 
-    /// Returns whether the connection must yield now. If so, wakes the task, so that it is polled again.
+    /// Sets the client, whose first valid key enlarges the send buffer.
+    pub(super) fn with_client(mut self, client: Arc<Client>) -> Self {
+        self.untrusted_client = Some(client);
+        self
+    }
+
+    /// Returns whether the task must yield now. If so, wakes the task, so that it is polled again.
     fn begin_yield(&mut self, cx: &Context<'_>) -> bool {
         let must_yield = self.written_in_a_row >= YIELD_AFTER;
         if must_yield {
@@ -116,26 +122,20 @@ impl<S: Socket> ClientStream<S> {
         must_yield
     }
 
-    /// Sets the client, whose first valid key enlarges the send buffer.
-    pub(super) fn with_client(mut self, client: Arc<Client>) -> Self {
-        self.stranger = Some(client);
-        self
-    }
-
     /// Enlarges the send buffer once, when a request has carried a valid key.
     fn enlarge_send_buffer_if_trusted(&mut self) {
         let is_trusted = self
-            .stranger
+            .untrusted_client
             .as_ref()
             .is_some_and(|client| client.is_trusted());
         if is_trusted {
-            self.stranger = None;
+            self.untrusted_client = None;
             self.stream.set_send_buffer(SEND_BUFFER);
         }
     }
 
-    /// Records the result of a write. The first one shows that hyper has read a head, so the timeout for the
-    /// first bytes ends.
+    /// Records the result of a write. The first one shows that hyper has read a head, so the
+    /// timeout for the first bytes ends.
     fn record_write(&mut self, result: &Poll<io::Result<usize>>) {
         if matches!(self.phase, Phase::Opening { .. }) {
             self.phase = Phase::Open;
@@ -184,8 +184,8 @@ impl<S: Socket> Drop for ClientStream<S> {
 }
 
 impl<S: Socket> AsyncRead for ClientStream<S> {
-    /// Reads bytes of the client, and inspects them for invalid heads. Fails if the first bytes do not arrive
-    /// in time.
+    /// Reads bytes of the client, and inspects them for invalid heads. Fails if the first bytes do
+    /// not arrive in time.
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -195,7 +195,7 @@ impl<S: Socket> AsyncRead for ClientStream<S> {
         let this = &mut *self;
         let result = Pin::new(&mut this.stream).poll_read(cx, buffer);
         let new_bytes = &mut buffer.filled_mut()[previous_length..];
-        this.heads
+        this.head_inspection
             .inspect(new_bytes, this.activity.nothing_in_flight());
         // Only the first bytes have a deadline here.
         let Phase::Opening { missing, deadline } = &mut self.phase else {
@@ -260,8 +260,8 @@ impl<S: Socket> AsyncWrite for ClientStream<S> {
         Pin::new(&mut self.stream).poll_flush(cx)
     }
 
-    /// Shuts down the sending side, and then lingers: discards bytes of the client until it closes its side,
-    /// sends too many bytes, or takes too long.
+    /// Shuts down the sending side, and then lingers: discards bytes of the client until it closes
+    /// its side, sends too many bytes, or takes too long.
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
         if !matches!(this.phase, Phase::Lingering { .. }) {

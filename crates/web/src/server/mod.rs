@@ -52,8 +52,9 @@ const BACKLOG: u32 = 4096;
 /// The minimum interval between two log messages about rejected connections.
 const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Binds a socket to `address` without listening, so connections are refused until [`listen`]. Must be called
-/// within a Tokio runtime.
+/// Binds a socket to `address` without listening, so connections are refused until [`listen`].
+///
+/// Must be called within a Tokio runtime.
 pub fn bind(address: SocketAddr) -> Result<TcpSocket, Error> {
     let socket = if address.is_ipv4() {
         TcpSocket::new_v4()?
@@ -66,16 +67,19 @@ pub fn bind(address: SocketAddr) -> Result<TcpSocket, Error> {
     Ok(socket)
 }
 
-/// Starts to listen. Fails if another process listens on the address first, because several sockets can be
-/// bound to it.
+/// Starts to listen.
+///
+/// Fails if another process has started to listen on the address since [`bind`], because several
+/// sockets can be bound to one address.
 pub fn listen(socket: TcpSocket) -> Result<TcpListener, Error> {
     socket.listen(BACKLOG)
 }
 
-/// Serves `handler` on `listener`, over TLS if `tls` is set, until `stop` completes. Then shuts down
-/// gracefully: requests in flight may finish within `shutdown_timeout`.
+/// Serves `handler` on `listener`, over TLS if `tls` is set, until `stop` completes. Then shuts
+/// down gracefully: requests in flight may finish within `shutdown_timeout`.
 ///
-/// The future is boxed and this function is not inlined, so that its code is compiled in this crate.
+/// The future is boxed and this function is not inlined, so that its code is compiled in this
+/// crate.
 #[inline(never)]
 pub fn serve<'s>(
     listener: TcpListener,
@@ -141,8 +145,8 @@ impl<'s> Server<'s> {
         self.shut_down().await;
     }
 
-    /// Counts a failed accept. If a resource is exhausted, waits until a connection may have freed it,
-    /// instead of retrying in a busy loop.
+    /// Counts a failed accept. If a resource is exhausted, waits until a connection may have freed
+    /// it, instead of retrying in a busy loop.
     async fn handle_accept_error(&mut self, error: Error) {
         let is_exhausted = !affects_one_connection(&error);
         self.rejections.failures += 1;
@@ -176,8 +180,8 @@ impl<'s> Server<'s> {
             self.rejections.replaced += 1;
         }
 
-        // Disables Nagle's algorithm, with which a small response could wait for the acknowledgement of the
-        // previous one. If this fails, responses are only slower.
+        // Disables Nagle's algorithm, with which a small response could wait for the
+        // acknowledgement of the previous one. If this fails, responses are only slower.
         let _ = stream.set_nodelay(true);
         let number = slot.number;
         let task = self.spawn(stream, client, activity, slot);
@@ -207,7 +211,7 @@ impl<'s> Server<'s> {
         let acceptor = tls.acceptor();
         self.connections.spawn(async move {
             let timeout = limits.client_timeout;
-            let stream = tls::handshake(acceptor, stream, timeout, &mut stop_signal).await;
+            let stream = tls::perform_handshake(acceptor, stream, timeout, &mut stop_signal).await;
             if let Some(stream) = stream {
                 connection::serve(stream, client, activity, handler, limits, stop_signal).await;
             }
@@ -232,9 +236,11 @@ impl<'s> Server<'s> {
     }
 }
 
-/// Whether an accept error affects only one connection. Linux reports pending network errors of a new
-/// connection as errors of accept(2) (see "Error handling" there); the next connection can be accepted
-/// immediately.
+/// Whether an accept error affects only one connection, so that the next one can be accepted at
+/// once.
+///
+/// Linux reports pending network errors of a new connection as errors of accept(2): see "Error
+/// handling" there.
 fn affects_one_connection(error: &Error) -> bool {
     let errno = error.raw_os_error().map(Errno::from_raw_os_error);
     matches!(
@@ -257,8 +263,8 @@ fn affects_one_connection(error: &Error) -> bool {
     )
 }
 
-/// Sends a 503 to a client whose connection is closed because of a limit. Not used with TLS, where the
-/// response would need a handshake.
+/// Sends a 503 to a client whose connection is closed because of a limit. Not used with TLS, where
+/// the response would need a handshake.
 fn reject(stream: &TcpStream, no_slot: NoFreeSlot, edge: &Edge) {
     let origin = match no_slot {
         NoFreeSlot::InTotal => "",
@@ -285,8 +291,8 @@ fn reject(stream: &TcpStream, no_slot: NoFreeSlot, edge: &Edge) {
     let _ = stream.try_write(response.as_bytes());
 }
 
-/// The numbers of connections that failed, got no slot or were closed since the last log message. They are
-/// logged together, so that a flood of connections does not flood the log.
+/// What has happened to connections since the last log message: how many failed, got no slot, or
+/// were closed. This is logged as a summary, so that a flood of connections does not flood the log.
 #[derive(Default)]
 struct Rejections {
     /// Connections that got no slot.

@@ -16,8 +16,8 @@ pub(super) trait Socket: AsyncRead + AsyncWrite + Unpin + Send + 'static {
     /// If the system rejects this, the socket closes as usual.
     fn reset_on_close(&self);
 
-    /// Sets the size of the send buffer in bytes (Linux doubles it). If the system rejects it, the size stays
-    /// unchanged.
+    /// Sets the size of the send buffer in bytes (Linux doubles it). If the system rejects it, the
+    /// size stays unchanged.
     fn set_send_buffer(&self, length: usize);
 }
 

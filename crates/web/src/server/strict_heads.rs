@@ -1,12 +1,12 @@
 //! Rejects two deviations in HTTP/1.1 heads that hyper accepts and a proxy may read differently: a
 //! line that ends without CR (RFC 9112, section 2.2), and a target with a fragment (section 3.2).
 //!
-//! Neither is visible in a parsed head. So this code inspects the bytes on their way to hyper, and replaces
-//! an invalid byte by NUL, which hyper rejects with 400.
+//! Neither is visible in a parsed head. So this code inspects the bytes on their way to hyper, and
+//! replaces an invalid byte by NUL, which hyper rejects with 400.
 //!
-//! Finding the beginning of every head would require following all bodies, which takes a second parser. So
-//! only heads that begin while no request is in flight are inspected. This excludes pipelined heads, which
-//! proxies do not send.
+//! Finding the beginning of every head would require following all bodies, which takes a second
+//! parser. So only heads that begin while no request is in flight are inspected. This excludes
+//! pipelined heads, which proxies do not send.
 
 use memchr::{memchr, memchr_iter};
 
@@ -17,11 +17,11 @@ const PREFACE_LINE: &[u8] = b"PRI * HTTP/2.0\r\n";
 #[derive(Default)]
 pub(super) struct StrictHeads {
     position: Position,
-    /// Whether this is the first head of the connection. A read can begin with the end of a body, so the
-    /// first line of a later head is recognized only by its end, once it is complete.
+    /// Whether this is the first head of the connection. A read can begin with the end of a body,
+    /// so the first line of a later head is recognized only by its end, once it is complete.
     is_first_head: bool,
-    /// How many bytes of the current line previous reads contained. At the start of a connection, all
-    /// of them equal the beginning of [`PREFACE_LINE`].
+    /// How many bytes of the current line previous reads contained. At the start of a connection,
+    /// all of them equal the beginning of [`PREFACE_LINE`].
     line_length: usize,
     /// The last byte of the previous read.
     last_byte: u8,
@@ -55,8 +55,8 @@ impl StrictHeads {
         self.last_byte = last_byte;
     }
 
-    /// Updates the position before a read is inspected: recognizes the preface of HTTP/2, and the beginning
-    /// of a head.
+    /// Updates the position before a read is inspected: recognizes the preface of HTTP/2, and the
+    /// beginning of a head.
     fn begin_read(&mut self, bytes: &[u8], nothing_in_flight: bool) {
         match self.position {
             Position::Start if self.continues_preface(bytes) => {
@@ -85,23 +85,26 @@ impl StrictHeads {
         }
     }
 
-    /// Whether the bytes of the connection, with `bytes` as the next ones, equal [`PREFACE_LINE`] as far as
-    /// both go.
+    /// Whether the bytes of the connection, with `bytes` as the next ones, equal [`PREFACE_LINE`]
+    /// as far as both go.
     fn continues_preface(&self, bytes: &[u8]) -> bool {
         let expected = &PREFACE_LINE[self.line_length..];
         let length = expected.len().min(bytes.len());
         bytes[..length] == expected[..length]
     }
 
-    /// Advances the state past `bytes`, which begin in a head, or to the end of that head. Returns
-    /// the index of the first invalid byte. If there is one, the state no longer matters: hyper
-    /// closes the connection.
+    /// Advances the state past `bytes`, which begin in a head, or to the end of that head.
+    ///
+    /// Returns the index of the first invalid byte. If there is one, the state no longer matters,
+    /// because hyper closes the connection.
     fn advance_in_head(&mut self, bytes: &[u8], mut in_first_line: bool) -> Option<usize> {
         let mut begin = 0;
         for end in memchr_iter(b'\n', bytes) {
-            let preceding_byte = end
-                .checked_sub(1)
-                .map_or(self.last_byte, |index| bytes[index]);
+            let preceding_byte = if end == 0 {
+                self.last_byte
+            } else {
+                bytes[end - 1]
+            };
             if preceding_byte != b'\r' {
                 return Some(end);
             }
@@ -123,11 +126,11 @@ impl StrictHeads {
             begin = end + 1;
         }
         // The first line of the first head is not complete yet, but a fragment in it is certain.
-        if in_first_line && self.is_first_head {
-            let fragment = memchr(b'#', &bytes[begin..]);
-            if let Some(offset) = fragment {
-                return Some(begin + offset);
-            }
+        if in_first_line
+            && self.is_first_head
+            && let Some(offset) = memchr(b'#', &bytes[begin..])
+        {
+            return Some(begin + offset);
         }
         self.position = Position::Head { in_first_line };
         self.line_length += bytes.len() - begin;
@@ -136,7 +139,8 @@ impl StrictHeads {
 
     /// Returns the offset of a fragment in the first line of a head. The line ends with its CR.
     fn find_fragment(&self, line: &[u8]) -> Option<usize> {
-        // What follows the first head may be the end of a body. It is a head only if it looks like one.
+        // What follows the first head may be the end of a body. It is a head only if it looks like
+        // one.
         let is_request_line =
             self.is_first_head || line.ends_with(b" HTTP/1.1\r") || line.ends_with(b" HTTP/1.0\r");
         if is_request_line {
@@ -151,7 +155,8 @@ impl StrictHeads {
 mod tests {
     use super::*;
 
-    /// Returns what hyper sees if a connection is read in these parts while no request is in flight.
+    /// Returns what hyper sees if a connection is read in these parts while no request is in
+    /// flight.
     fn inspect_parts(parts: &[&str]) -> String {
         let mut heads = StrictHeads::default();
         let mut inspected_bytes = Vec::new();

@@ -23,67 +23,100 @@ use tracing::{debug, info, warn};
 
 use super::io::ClientStream;
 
-/// The error of a certificate or key file that cannot be read or is invalid. Names the file and the reason.
+/// The error if a certificate or key file cannot be read or is invalid. The message names the file
+/// and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct TlsError(String);
 
 /// The TLS configuration of a listener, from two PEM files that may be renewed while it runs: a
-/// certificate and its private key. Offers TLS 1.2 and 1.3, and negotiates HTTP/2 or HTTP/1.1 by ALPN
-/// (RFC 7301).
+/// certificate and its private key. Offers TLS 1.2 and 1.3, and negotiates HTTP/2 or HTTP/1.1 by
+/// ALPN (RFC 7301).
 pub struct Tls {
     files: CertificateFiles,
-    last_check: Mutex<Check>,
-    /// The configuration for new handshakes. Each configuration has its own session cache, so a session
-    /// is resumed only under its own certificate.
+    renewal: Mutex<RenewalState>,
+    /// The configuration for new handshakes. Each configuration has its own session cache, so a
+    /// session is resumed only under its own certificate.
     current: Mutex<Arc<ServerConfig>>,
 }
 
+/// The paths of the certificate and of its private key.
+#[derive(Clone)]
+struct CertificateFiles {
+    certificate: PathBuf,
+    key: PathBuf,
+}
+
+/// The content of the certificate file and of the key file. It must not be printed, because it
+/// includes the private key.
+#[derive(Clone, PartialEq, Eq)]
+struct FileContent {
+    certificate: Vec<u8>,
+    key: Vec<u8>,
+    /// Whether the private key is readable by every user of the machine.
+    is_exposed: bool,
+}
+
+/// What the calls of [`Tls::renew`] have found so far. Content is settled once two consecutive
+/// calls have read it, because a file may be half written. The same is true of the error if a file
+/// cannot be read.
+struct RenewalState {
+    /// What the last call has read.
+    previous_content: Result<FileContent, TlsError>,
+    /// The last content that was settled.
+    settled_content: Result<FileContent, TlsError>,
+    /// Whether the settled content is in use, or why not.
+    outcome: Result<(), TlsError>,
+}
+
 impl Tls {
-    /// Loads both files: the certificate with its chain, and its private key (PKCS#8, PKCS#1 or SEC1).
+    /// Loads the certificate with its chain, and its private key (PKCS#8, PKCS#1 or SEC1).
     pub fn load(certificate: PathBuf, key: PathBuf) -> Result<Self, TlsError> {
         let files = CertificateFiles { certificate, key };
         let content = files.read()?;
-        let config = files.server_config(&content)?;
+        let config = files.build_config(&content)?;
         warn_if_exposed(&files.key, &content);
-        let check = Check {
-            content: Ok(content.clone()),
+        let renewal = RenewalState {
+            previous_content: Ok(content.clone()),
             settled_content: Ok(content),
             outcome: Ok(()),
         };
         Ok(Self {
             files,
-            last_check: Mutex::new(check),
+            renewal: Mutex::new(renewal),
             current: Mutex::new(config),
         })
     }
 
-    /// Rereads the files, and uses new content for new handshakes. Called periodically.
+    /// Rereads the certificate and the key, and uses new content for new handshakes.
     ///
-    /// New content is used only after two consecutive calls have found it, because the files may be half
-    /// written. If it is invalid, the previous certificate stays in use, and each call fails until the
-    /// files change.
+    /// A task calls this at regular intervals. New content is used only after two consecutive calls
+    /// have read it, because a file may be half written. If the content is invalid, the previous
+    /// certificate stays in use, and each call fails until a file changes.
     pub async fn renew(&self) -> Result<(), TlsError> {
         let files = self.files.clone();
         let reading = task::spawn_blocking(move || files.read()).await;
         let content = reading.unwrap_or_else(|error| Err(TlsError(error.to_string())));
 
-        let mut check = self.last_check.lock();
-        let is_settled = content == check.content;
-        check.content = content;
-        if is_settled && check.content != check.settled_content {
-            check.settled_content = check.content.clone();
-            check.outcome = self.apply_renewal(&check.settled_content);
+        let mut renewal = self.renewal.lock();
+        // Two errors are equal if they have the same message.
+        let is_settled = content == renewal.previous_content;
+        if is_settled && content != renewal.settled_content {
+            renewal.outcome = match &content {
+                Ok(content) => self.apply_renewal(content),
+                Err(error) => Err(renewal_error(error)),
+            };
+            renewal.settled_content = content.clone();
         }
-        check.outcome.clone()
+        renewal.previous_content = content;
+        renewal.outcome.clone()
     }
 
-    /// Uses new content for new handshakes. Fails if it is invalid.
-    fn apply_renewal(&self, content: &Result<FileContent, TlsError>) -> Result<(), TlsError> {
-        let content = content.as_ref().map_err(renewal_error)?;
+    /// Uses new content for new handshakes. Fails if the content is invalid.
+    fn apply_renewal(&self, content: &FileContent) -> Result<(), TlsError> {
         let config = self
             .files
-            .server_config(content)
+            .build_config(content)
             .map_err(|error| renewal_error(&error))?;
         *self.current.lock() = config;
         info!("the renewed TLS certificate is in use");
@@ -105,32 +138,6 @@ fn renewal_error(error: &TlsError) -> TlsError {
     ))
 }
 
-/// The paths of both files.
-#[derive(Clone)]
-struct CertificateFiles {
-    certificate: PathBuf,
-    key: PathBuf,
-}
-
-/// The content of both files. Must not be printed, because it includes the private key.
-#[derive(Clone, PartialEq, Eq)]
-struct FileContent {
-    certificate: Vec<u8>,
-    key: Vec<u8>,
-    /// Whether the private key is readable by every user of the machine.
-    is_exposed: bool,
-}
-
-/// The state of the periodic checks of the files.
-struct Check {
-    /// What the last check has read.
-    content: Result<FileContent, TlsError>,
-    /// The last content that two consecutive checks have read.
-    settled_content: Result<FileContent, TlsError>,
-    /// Whether the settled content is in use, or why not.
-    outcome: Result<(), TlsError>,
-}
-
 impl CertificateFiles {
     /// Reads both files.
     fn read(&self) -> Result<FileContent, TlsError> {
@@ -144,14 +151,14 @@ impl CertificateFiles {
         })
     }
 
-    /// Builds a rustls configuration from this content. Fails if it is invalid.
-    fn server_config(&self, content: &FileContent) -> Result<Arc<ServerConfig>, TlsError> {
-        let certificate = self.certificate.display();
-        let key = self.key.display();
+    /// Builds a rustls configuration from this content. Fails if the content is invalid.
+    fn build_config(&self, content: &FileContent) -> Result<Arc<ServerConfig>, TlsError> {
+        let certificate_path = self.certificate.display();
+        let key_path = self.key.display();
         let chain = self.parse_chain(&content.certificate)?;
         let private_key = PrivateKeyDer::from_pem_slice(&content.key).map_err(|error| {
             TlsError(format!(
-                "{key} contains no unencrypted private key in PEM format: {error}"
+                "{key_path} contains no unencrypted private key in PEM format: {error}"
             ))
         })?;
         let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -163,29 +170,30 @@ impl CertificateFiles {
             })
             .map_err(|error| match error {
                 rustls::Error::InconsistentKeys(_) => TlsError(format!(
-                    "the private key in {key} does not match the certificate in {certificate}"
+                    "the private key in {key_path} does not match the certificate in {certificate_path}"
                 )),
-                error => TlsError(format!("cannot use {certificate} with {key}: {error}")),
+                error => TlsError(format!("cannot use {certificate_path} with {key_path}: {error}")),
             })?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(Arc::new(config))
     }
 
-    /// Parses a certificate and its chain. Fails if there is none.
+    /// Parses a chain of certificates, which begins with the certificate of the server. Fails if
+    /// the text contains no certificate.
     fn parse_chain(&self, pem: &[u8]) -> Result<Vec<CertificateDer<'static>>, TlsError> {
-        let certificate = self.certificate.display();
+        let path = self.certificate.display();
         let mut chain = Vec::new();
-        for element in CertificateDer::pem_slice_iter(pem) {
-            let element = element.map_err(|error| {
+        for result in CertificateDer::pem_slice_iter(pem) {
+            let certificate = result.map_err(|error| {
                 TlsError(format!(
-                    "{certificate} contains no certificate in PEM format: {error}"
+                    "{path} contains no certificate in PEM format: {error}"
                 ))
             })?;
-            chain.push(element);
+            chain.push(certificate);
         }
         if chain.is_empty() {
             return Err(TlsError(format!(
-                "{certificate} contains no certificate in PEM format"
+                "{path} contains no certificate in PEM format"
             )));
         }
         Ok(chain)
@@ -212,9 +220,10 @@ fn warn_if_exposed(key: &Path, content: &FileContent) {
     }
 }
 
-/// Performs a handshake. Returns `None` if it fails, takes too long, or the server stops; at this point, no
-/// request can be lost.
-pub(super) async fn handshake(
+/// Performs a handshake. Returns `None` if it fails, if it takes too long, or if the server stops.
+///
+/// In all three cases no request is lost, because the client has not sent one yet.
+pub(super) async fn perform_handshake(
     acceptor: TlsAcceptor,
     stream: TcpStream,
     timeout: Duration,
@@ -231,12 +240,13 @@ pub(super) async fn handshake(
         Ok(Err((error, stream))) => {
             debug!(%error, "a TLS handshake failed");
             // Lingers, so that the client can read the alert with the reason. The connection ends
-            // even if this fails, and nothing reads its counters.
+            // even if this fails. It gets an activity of its own, which nothing reads.
             let _ = ClientStream::new(stream, timeout, Arc::default())
                 .shutdown()
                 .await;
             None
         }
+        // The handshake took too long.
         Err(_) => None,
     }
 }

@@ -40,7 +40,7 @@ pub(super) struct Follower {
     memory: ResponseMemory,
     metrics: Arc<JournalMetrics>,
     epoch: Epoch,
-    /// The type of the changes that the client asks for; `None` for all changes.
+    /// The type of the changes that the client asks for. It is `None` for changes of all types.
     kind: Option<ChangeType>,
     /// The sequence number up to which the client has all changes.
     pub(super) position: i64,
@@ -76,7 +76,8 @@ impl From<EndReason> for PageError {
 }
 
 impl Follower {
-    /// Returns a follower that starts at `position`.
+    /// Creates a follower of the changes after `position`. With a `kind`, it gets only the changes
+    /// of this type.
     pub(super) fn new(
         area: &StoreArea,
         key: KeyId,
@@ -129,8 +130,8 @@ impl Follower {
     /// Waits for a change of the requested type, and returns a page of changes from the store. The page is
     /// empty only if the store has nothing after `position`.
     ///
-    /// The position advances past changes of other types during the wait. A caller that drops the future at
-    /// a timeout can read the progress there.
+    /// During the wait, `position` advances past changes of other types. It keeps this progress if the caller
+    /// drops the future at a timeout.
     pub(super) async fn wait_for_page(&mut self, limit: u32) -> Result<ChangePage, PageError> {
         loop {
             // The cached events are rendered for streams. Here they only signal that there is something to
@@ -148,9 +149,9 @@ impl Follower {
         }
     }
 
-    /// Returns the changes as an endless response body that starts with `preamble`.
-    pub(super) fn into_body(self, guard: StreamGuard, preamble: Bytes) -> Body {
-        let first_piece = stream::iter((!preamble.is_empty()).then_some(preamble));
+    /// Returns the changes as an endless response body. The body starts with `preamble`, if there is one.
+    pub(super) fn into_body(self, guard: StreamGuard, preamble: Option<Bytes>) -> Body {
+        let first_piece = stream::iter(preamble);
         let later_pieces = stream::unfold((self, guard), async |(mut follower, guard)| {
             let piece = follower.next_piece(&guard).await?;
             Some((piece, (follower, guard)))
@@ -192,10 +193,10 @@ impl Follower {
         }
     }
 
-    /// Reads the next changes from the store, and renders as many as fit into one piece. Returns an empty
-    /// piece if the store has only changes of other types.
+    /// Reads the next changes from the store, renders as many as fit into one piece, and advances the
+    /// position. Fails if the changes after the position were deleted.
     ///
-    /// Fails if the changes after the position were deleted, and advances the position otherwise.
+    /// The piece is empty if the store has only changes of other types.
     async fn read_piece(&mut self, guard: &StreamGuard) -> Result<Bytes, StreamEnd> {
         let read = self
             .store

@@ -1,8 +1,11 @@
 //! `followChanges`: `GET /v1/store/changes`.
 //!
-//! The journal of the store has the changes of animals, orders, categories and notes, numbered without gaps,
-//! until the oldest are deleted. A client reads it page by page or as a stream, from a position: the number of the last change that it has. A cursor contains a
-//! position and the epoch of the journal, so that it is not valid after the database was restored.
+//! The journal of the store has the changes of animals, orders, categories and notes. They are numbered
+//! without gaps, and the oldest are deleted after a while.
+//!
+//! A client reads the journal page by page or as a stream, from a position on. The position is the number of
+//! the last change that the client has. A cursor contains a position and the epoch of the journal, so that
+//! the cursor is not valid after the database was restored.
 
 mod follower;
 
@@ -47,8 +50,25 @@ const DEFAULT_LIMIT: u32 = 100;
 /// changes than this.
 const MAX_DELETED_CHANGES: i64 = 10_000;
 
+/// The value of the parameter `after` that stands for the position before the oldest change.
+const START: &str = "start";
+
 /// The header with the cursor at which a client resumes a stream of Server-Sent Events.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// The parsed parameters of a request.
+struct FeedParameters<'r> {
+    /// The cursor, or [`START`]. It is `None` if the query has no such parameter.
+    after: Option<Cow<'r, str>>,
+    /// The type of the changes. It is `None` for changes of all types.
+    kind: Option<ChangeType>,
+    /// The maximum number of changes in a page.
+    limit: u32,
+    /// How long to wait for a change if the page would be empty.
+    wait: Duration,
+    /// Whether the client asks for a stream of Server-Sent Events.
+    is_stream: bool,
+}
 
 /// Responds with the changes after a position, as a page or as a stream of Server-Sent Events.
 pub(crate) async fn follow_changes(
@@ -59,17 +79,17 @@ pub(crate) async fn follow_changes(
 ) -> Result<Response, ApiError> {
     let parameters = FeedParameters::parse(request)?;
     let state = area.app.store.journal_state().await?;
-    let last_event_id = last_event_id(request)?;
-    let position = start_position(&parameters, last_event_id, &state)?;
+    let last_event_id = read_last_event_id(request)?;
+    let position = find_start_position(&parameters, last_event_id, &state)?;
     let key = caller.ok_or_else(auth::missing_key)?.key_id();
     let follower = Follower::new(area, key, &state, parameters.kind, position);
 
     if parameters.is_stream {
         let begins_at_end = last_event_id.is_none() && parameters.after.is_none();
         let preamble = if begins_at_end {
-            preamble_at_end(&state)
+            Some(render_preamble(&state))
         } else {
-            Bytes::new()
+            None
         };
         let guard = area.app.journal.streams.open(Actor::Key(key))?;
         return Ok(response::events(follower.into_body(guard, preamble)));
@@ -94,51 +114,36 @@ async fn reject_gap(
     if position >= earlier_state.first + MAX_DELETED_CHANGES {
         return Ok(());
     }
-    let state = area.app.store.journal_state().await?;
+    let later_state = area.app.store.journal_state().await?;
     // The page begins with the change after the position.
-    if position + 1 < state.first {
+    if position + 1 < later_state.first {
         return Err(expired_cursor());
     }
     Ok(())
 }
 
-/// Returns the beginning of a stream that starts at the end of the journal: a comment and the cursor of the
+/// Renders the beginning of a stream that starts at the end of the journal: a comment, and the cursor of the
 /// end.
 ///
-/// With the cursor, the client can resume there even if it is disconnected before it receives an event.
-fn preamble_at_end(state: &JournalState) -> Bytes {
+/// With the cursor, the client can resume at this position even if it is disconnected before the first event.
+fn render_preamble(state: &JournalState) -> Bytes {
     let cursor = journal::encode(state.epoch, state.last);
     Bytes::from(format!(": the changes from now on\nid: {cursor}\n\n"))
 }
 
 /// Returns the position after which the client wants the changes. It is the cursor in `Last-Event-ID`, or
 /// else in `after`, or else the end of the journal.
-fn start_position(
+fn find_start_position(
     parameters: &FeedParameters<'_>,
     last_event_id: Option<&str>,
     state: &JournalState,
 ) -> Result<i64, ApiError> {
     match (last_event_id, parameters.after.as_deref()) {
         (Some(cursor), _) => decode_cursor(cursor, "Last-Event-ID", state),
-        // The position before the oldest change.
-        (None, Some("start")) => Ok(state.first - 1),
+        (None, Some(START)) => Ok(state.first - 1),
         (None, Some(cursor)) => decode_cursor(cursor, "after", state),
         (None, None) => Ok(state.last),
     }
-}
-
-/// The parsed parameters of a request.
-struct FeedParameters<'r> {
-    /// The cursor, or `start`; `None` if the query has none.
-    after: Option<Cow<'r, str>>,
-    /// The type of the changes; `None` for all changes.
-    kind: Option<ChangeType>,
-    /// The maximum number of changes in a page.
-    limit: u32,
-    /// How long to wait for a change if the page would be empty.
-    wait: Duration,
-    /// Whether the client asks for a stream of Server-Sent Events.
-    is_stream: bool,
 }
 
 impl<'r> FeedParameters<'r> {
@@ -194,16 +199,25 @@ async fn read_page(
     }
 
     follower.position = page.read_to.max(follower.position);
-    match time::timeout(parameters.wait, follower.wait_for_page(parameters.limit)).await {
-        Ok(Ok(page)) => Ok(page),
-        Ok(Err(PageError::Store(error))) => Err(error.into()),
-        Ok(Err(PageError::Ended(EndReason::InvalidKey))) => Err(auth::invalid_key()),
-        Ok(Err(PageError::Ended(EndReason::OtherJournal))) => Err(expired_cursor()),
-        // An empty page, after which the client continues with its next request.
-        Ok(Err(PageError::Ended(EndReason::ShuttingDown))) | Err(_) => Ok(ChangePage {
-            changes: Vec::new(),
-            read_to: follower.position,
-        }),
+    let next_page = follower.wait_for_page(parameters.limit);
+    let Ok(result) = time::timeout(parameters.wait, next_page).await else {
+        // No change of the requested type was made in time.
+        return Ok(empty_page(&follower));
+    };
+    match result {
+        Ok(page) => Ok(page),
+        Err(PageError::Store(error)) => Err(error.into()),
+        Err(PageError::Ended(EndReason::InvalidKey)) => Err(auth::invalid_key()),
+        Err(PageError::Ended(EndReason::OtherJournal)) => Err(expired_cursor()),
+        Err(PageError::Ended(EndReason::ShuttingDown)) => Ok(empty_page(&follower)),
+    }
+}
+
+/// Returns a page without changes. The client continues after it with its next request.
+fn empty_page(follower: &Follower) -> ChangePage {
+    ChangePage {
+        changes: Vec::new(),
+        read_to: follower.position,
     }
 }
 
@@ -261,22 +275,23 @@ fn parse_limit(text: Option<&Cow<'_, str>>) -> Result<u32, ApiError> {
     let Some(text) = text else {
         return Ok(DEFAULT_LIMIT);
     };
-    parse_integer(text)
-        .and_then(|limit| u32::try_from(limit).ok())
-        .filter(|limit| (1..=MAX_LIMIT).contains(limit))
-        .ok_or_else(|| query::out_of_range("limit", 1, MAX_LIMIT, text))
+    let number = parse_integer(text).and_then(|number| u32::try_from(number).ok());
+    match number {
+        Some(limit) if (1..=MAX_LIMIT).contains(&limit) => Ok(limit),
+        _ => Err(query::out_of_range("limit", 1, MAX_LIMIT, text)),
+    }
 }
 
-/// Parses `wait`, such as `30s`.
+/// Parses `wait`, such as `30s`. Returns `None` if it is invalid, or longer than [`MAX_WAIT`].
 fn parse_wait(text: &str) -> Option<Duration> {
     let seconds = parse_integer(text.strip_suffix('s')?)?;
     let wait = Duration::from_secs(u64::try_from(seconds).ok()?);
     (wait <= MAX_WAIT).then_some(wait)
 }
 
-/// Returns the value of `Last-Event-ID`; `None` if the request does not have this header. Fails with 400 if
-/// it has several.
-fn last_event_id(request: &Parts) -> Result<Option<&str>, ApiError> {
+/// Reads the header `Last-Event-ID`. Returns `None` if the request does not have it. Fails with 400 if the
+/// request has several.
+fn read_last_event_id(request: &Parts) -> Result<Option<&str>, ApiError> {
     let mut values = request.headers.get_all(LAST_EVENT_ID).iter();
     let Some(value) = values.next() else {
         return Ok(None);

@@ -61,7 +61,7 @@ pub(super) async fn parse(
     }
     // There is at most one range.
     if let Some((name, range)) = ranges.pop_first() {
-        let dates = fields.date_range(name, range.from, range.to);
+        let dates = fields.parse_date_range(name, range.from, range.to);
         search.dates = Some(dates.map_err(field_error)?);
     }
     Ok(search)

@@ -55,8 +55,8 @@ pub(crate) async fn list_pets(
     let FieldSearch { values, dates } = field_search::parse(area, &parameters.prefixed).await?;
     query.values = values;
     query.dates = dates;
-    let walk = walk_through(&parameters, &query);
-    query.after = last_pet_before_page(&walk, &parameters)?;
+    let walk = make_walk(&parameters, &query);
+    query.after = parse_cursor(&walk, &parameters)?;
 
     // Read the end of the journal before the page, so that a client that follows the changes from there
     // misses none.
@@ -72,7 +72,7 @@ pub(crate) async fn list_pets(
     let (pets, last_id) = area.app.store.list_store_pets(&query).await?;
 
     let next =
-        last_id.and_then(|id| next_link(area, &parameters, &query, &walk.encode("", id.get())));
+        last_id.and_then(|id| next_link(area, &parameters, &query, &walk.encode_id(id.get())));
     let renderer: ElementRenderer<StorePet> = ElementRenderer {
         texts_length: StorePet::length,
         write: json::write_store_pet,
@@ -96,7 +96,7 @@ fn parse_query(parameters: &SearchParameters<'_>) -> Result<PetQuery, ApiError> 
         limit,
         _,
     ] = &parameters.values;
-    let withdrawn = query::parse_parameter(
+    let is_withdrawn = query::parse_parameter(
         "withdrawn",
         withdrawn.as_ref(),
         parse_boolean,
@@ -123,7 +123,7 @@ fn parse_query(parameters: &SearchParameters<'_>) -> Result<PetQuery, ApiError> 
              none), and without U+0000",
         )?,
         phrase: query::parse_parameter("q", phrase.as_ref(), Phrase::new, Phrase::RULE)?,
-        is_withdrawn: withdrawn.unwrap_or_default(),
+        is_withdrawn: is_withdrawn.unwrap_or_default(),
         is_listed: query::parse_parameter(
             "listed",
             listed.as_ref(),
@@ -139,7 +139,7 @@ fn parse_query(parameters: &SearchParameters<'_>) -> Result<PetQuery, ApiError> 
 ///
 /// Uses the parsed values where they have a normal form, so that equal searches have the same walk even if
 /// their parameters differ in order, or in upper and lower case.
-fn walk_through(parameters: &SearchParameters<'_>, query: &PetQuery) -> Walk {
+fn make_walk(parameters: &SearchParameters<'_>, query: &PetQuery) -> Walk {
     let [status, category_id, ..] = &parameters.values;
     let name = query.name.as_ref().map(NamePrefix::as_str);
     let withdrawn = withdrawn_filter(parameters, query);
@@ -182,11 +182,9 @@ fn withdrawn_filter<'q>(parameters: &'q SearchParameters<'_>, query: &PetQuery) 
     }
 }
 
-/// Returns the animal after which the page begins; `None` for the first page.
-fn last_pet_before_page(
-    walk: &Walk,
-    parameters: &SearchParameters<'_>,
-) -> Result<Option<PetId>, ApiError> {
+/// Parses the cursor, and returns the animal after which the page begins. Returns `None` for the first page,
+/// which has no cursor.
+fn parse_cursor(walk: &Walk, parameters: &SearchParameters<'_>) -> Result<Option<PetId>, ApiError> {
     let [.., cursor] = &parameters.values;
     let Some(cursor) = cursor else {
         return Ok(None);

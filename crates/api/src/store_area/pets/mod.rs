@@ -3,12 +3,10 @@
 mod field_search;
 mod list;
 
-pub(crate) use self::list::list_pets;
-
 use hyper::StatusCode;
 use petstore_domain::store_area::{Command, Note, PetPatch, Resource, WithdrawalReason};
 use petstore_formats::json::AddPet;
-use petstore_web::edge::{ApiError, Response, body::Accepted, response};
+use petstore_web::edge::{ApiError, Response, body::Accepted, etag, response};
 
 use super::{
     members::{Body, bodies},
@@ -17,7 +15,9 @@ use super::{
     subjects, wire,
     write::Write,
 };
-use crate::{context::Call, etag, query};
+use crate::{context::Call, query};
+
+pub(crate) use self::list::list_pets;
 
 bodies! {
     WithdrawPet: reason, note;
@@ -36,7 +36,7 @@ pub(crate) async fn get_pet(
         request, parameter, ..
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    let [] = query::parameters(request.uri.query(), [])?;
+    query::reject_parameters(request.uri.query())?;
     let pet = subjects::find_pet(area, subjects::pet_id_in_path(parameter)?).await?;
     wire::respond(area, request, &Resource::Pet(pet))
 }
@@ -90,14 +90,14 @@ pub(crate) async fn restore_pet(area: &StoreArea, call: Call<'_>) -> Result<Resp
 }
 
 /// Counts the animals by status: `GET /v1/store/inventory`.
-pub(crate) async fn inventory(
+pub(crate) async fn get_inventory(
     area: &StoreArea,
     Call { request, .. }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    let [] = query::parameters(request.uri.query(), [])?;
+    query::reject_parameters(request.uri.query())?;
     let inventory = area.app.inventory.read().await?;
     let body = area.http.memory.hold(wire::inventory_json(&inventory))?;
-    let etag = area.http.etag_key.etag(&body);
+    let etag = area.http.etag_key.compute_etag(&body);
     Ok(etag::respond(
         &request.headers,
         response::json(StatusCode::OK, body),

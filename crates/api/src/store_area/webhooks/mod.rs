@@ -3,13 +3,6 @@
 pub(super) mod change;
 mod read;
 
-pub(crate) use self::{
-    change::{
-        add_webhook, delete_webhook, enable_webhook, patch_webhook, rotate_secret, test_webhook,
-    },
-    read::{get_webhook, list_attempts, list_webhooks},
-};
-
 use hyper::StatusCode;
 use petstore_app::{
     WebhookRefusal,
@@ -25,7 +18,15 @@ use petstore_web::edge::{ApiError, Response};
 use super::{preconditions, refusals, shared::StoreArea, wire, write::Write};
 use crate::query;
 
-/// Renders the response to a change of a webhook.
+pub(crate) use self::{
+    change::{
+        add_webhook, delete_webhook, enable_webhook, patch_webhook, rotate_secret, test_webhook,
+    },
+    read::{get_webhook, list_attempts, list_webhooks},
+};
+
+/// Renders the response to a change of a webhook: the webhook, the id of a test message, or 204 if the webhook
+/// was deleted.
 fn render_response(
     WebhookDecision {
         change,
@@ -79,7 +80,7 @@ async fn execute(
     // `None` accepts every version. That is right for `If-Match: *` too, which requires only that the webhook
     // exists.
     let versions = if_match.as_ref().and_then(IfMatch::versions);
-    let context = write.context(area).await?;
+    let context = write.make_context(area).await?;
     let _in_flight = area.app.requests.enter(&context)?;
     let id = query::path_integer(write.parameter).map(WebhookId);
     let outcome = webhooks

@@ -16,6 +16,10 @@ use crate::{
     },
 };
 
+/// The position before the first element of a list. The ids of webhooks and the numbers of attempts start
+/// from 1.
+const BEFORE_FIRST: i64 = 0;
+
 /// Lists webhooks, with a link to the next page: `GET /v1/store/webhooks`.
 pub(crate) async fn list_webhooks(
     area: &StoreArea,
@@ -24,18 +28,18 @@ pub(crate) async fn list_webhooks(
     let [limit, cursor] = query::parameters(request.uri.query(), ["limit", "cursor"])?;
     let limit = query::parse_limit(limit.as_ref())?;
     let walk = Walk::new(cursor::WEBHOOKS, &[]);
-    // The ids start from 1.
-    let after = walk.integer_before_page(cursor.as_deref())?.unwrap_or(0);
+    let id_before_page = walk.integer_before_page(cursor.as_deref())?;
+    let after = WebhookId(id_before_page.unwrap_or(BEFORE_FIRST));
     let mut later_webhooks = Vec::new();
     for stored_webhook in area.app.store.list_webhooks().await? {
-        if stored_webhook.webhook.id > WebhookId(after) {
+        if stored_webhook.webhook.id > after {
             later_webhooks.push(stored_webhook.webhook);
         }
     }
     let (webhooks, last_id) = limit.page(later_webhooks, |webhook| webhook.id);
 
     let next = last_id.and_then(|WebhookId(id)| {
-        page::next_link(area, "/store/webhooks", limit, &[], &walk.encode("", id))
+        page::next_link(area, "/store/webhooks", limit, &[], &walk.encode_id(id))
     });
     let renderer: ElementRenderer<Webhook> = ElementRenderer {
         texts_length,
@@ -57,7 +61,7 @@ pub(crate) async fn get_webhook(
         request, parameter, ..
     }: Call<'_>,
 ) -> Result<Response, ApiError> {
-    let [] = query::parameters(request.uri.query(), [])?;
+    query::reject_parameters(request.uri.query())?;
     let webhook = find_webhook(area, query::path_integer(parameter)).await?;
     wire::respond_with_body(area, request, webhook_json(&webhook, None), webhook.version)
 }
@@ -75,8 +79,8 @@ pub(crate) async fn list_attempts(
     let path_id = query::path_integer(parameter);
     let filter = path_id.map(|id| id.to_string());
     let walk = Walk::new(cursor::ATTEMPTS, &[filter.as_deref()]);
-    // The numbers of attempts start from 1.
-    let after = walk.integer_before_page(cursor.as_deref())?.unwrap_or(0);
+    let number_before_page = walk.integer_before_page(cursor.as_deref())?;
+    let after = number_before_page.unwrap_or(BEFORE_FIRST);
     let id = find_webhook(area, path_id).await?.id;
 
     // Read one more attempt than the page has, to learn whether there is a next page.
@@ -86,7 +90,7 @@ pub(crate) async fn list_attempts(
 
     let path = format!("/store/webhooks/{id}/attempts");
     let next = last_number
-        .and_then(|number| page::next_link(area, &path, limit, &[], &walk.encode("", number)));
+        .and_then(|number| page::next_link(area, &path, limit, &[], &walk.encode_id(number)));
     let renderer: ElementRenderer<(i64, Attempt)> = ElementRenderer {
         // All texts of an attempt are short, and made by the service.
         texts_length: |_| 0,

@@ -31,7 +31,7 @@ static ADDRESS: LazyLock<SocketAddr> = LazyLock::new(|| {
     let api = SERVICE.api.clone();
     SERVICE.runtime.spawn(async move {
         let forever = Box::pin(std::future::pending());
-        server::serve(listener, None, api.handler(), &limits, forever).await;
+        server::serve(listener, None, api.clone_as_handler(), &limits, forever).await;
     });
     address
 });

@@ -24,9 +24,9 @@ impl Dispatcher {
         Ok(())
     }
 
-    /// Reads the next page of the journal for each endpoint that has room, and queues messages
-    /// about its changes. Endpoints at the same position share one page, so the store is usually
-    /// queried only once.
+    /// Reads the next page of the journal for each endpoint that has room in its queue, and queues
+    /// messages about the changes. Endpoints at the same position share one page, so the store is
+    /// usually queried only once.
     pub(super) async fn queue_new_messages(&mut self, now: Instant) -> Result<(), StoreError> {
         if self.leased_endpoints.is_empty() {
             return Ok(());
@@ -34,15 +34,16 @@ impl Dispatcher {
         if is_due(self.journal_polled_at, now, ACTIVE_POLL_INTERVAL) {
             self.poll_journal_state(now).await?;
         }
-        // The first poll is always due, so the epoch is known here.
         let Some(epoch) = self.epoch else {
+            // Does not occur: the first poll is always due, and reads the epoch.
             return Ok(());
         };
 
         let mut pages: HashMap<i64, ChangePage> = HashMap::new();
         for leased_endpoint in self.leased_endpoints.values_mut() {
             let endpoint = &mut leased_endpoint.endpoint;
-            if endpoint.read_to >= self.last_seq || !endpoint.has_room() {
+            let has_read_all = endpoint.read_to >= self.last_seq;
+            if has_read_all || !endpoint.has_room() {
                 continue;
             }
             let start = endpoint.read_to;
@@ -76,9 +77,9 @@ fn queue_messages(endpoint: &mut Endpoint, page: &ChangePage, epoch: Epoch) {
         if endpoint.webhook.wants(&change.kind) {
             let previous_id = endpoint
                 .last_seq()
-                .map(|seq| message::change_message_id(epoch, webhook, seq));
-            let content = message::change_content(change, previous_id.as_deref());
-            endpoint.queue(change.seq, message::lane(change), content);
+                .map(|seq| message::compute_id(epoch, webhook, seq));
+            let content = message::render_change(change, previous_id.as_deref());
+            endpoint.queue(change.seq, message::find_lane(change), content);
         }
         endpoint.advance_read_to(change.seq);
     }

@@ -57,32 +57,40 @@ impl Dispatcher {
 
         let mut free_webhooks = Vec::new();
         for stored in &webhooks {
-            if self.may_take_lease(stored, now) {
-                free_webhooks.extend(self.decrypt_secrets(stored));
+            if self.may_take_lease(stored, now)
+                && let Some(free_webhook) = self.decrypt_secrets(stored)
+            {
+                free_webhooks.push(free_webhook);
             }
         }
         self.take_leases(free_webhooks).await?;
         self.update_metrics(&webhooks);
-        self.start_tests(&webhooks).await
+        self.start_pending_tests(&webhooks).await
     }
 
     /// Whether a leased endpoint has unsaved progress although the stored lease differs from its
     /// own. Somebody has then changed the webhook, or another process has taken the lease.
     fn has_unsaved_progress_of_stale_leases(&self, webhooks: &[StoredWebhook]) -> bool {
-        self.leased_endpoints.iter().any(|(&id, leased_endpoint)| {
+        for (&id, leased_endpoint) in &self.leased_endpoints {
             let endpoint = &leased_endpoint.endpoint;
-            let stored = find_webhook(webhooks, id);
-            endpoint.is_dirty() && stored.is_some_and(|stored| stored.lease != endpoint.lease)
-        })
+            if endpoint.is_dirty()
+                && let Some(stored) = find_webhook(webhooks, id)
+                && stored.lease != endpoint.lease
+            {
+                return true;
+            }
+        }
+        false
     }
 
-    /// Drops the endpoints whose leases this process no longer holds, and everything cached about deleted
-    /// webhooks.
+    /// Drops the endpoints whose leases this process no longer holds, and everything cached about
+    /// deleted webhooks.
     fn drop_lost_leases(&mut self, webhooks: &[StoredWebhook]) {
         self.leased_endpoints.retain(|&id, leased_endpoint| {
-            find_webhook(webhooks, id).is_some_and(|stored| {
-                stored.webhook.disabled.is_none() && stored.lease == leased_endpoint.endpoint.lease
-            })
+            let Some(stored) = find_webhook(webhooks, id) else {
+                return false;
+            };
+            stored.webhook.disabled.is_none() && stored.lease == leased_endpoint.endpoint.lease
         });
         self.foreign_leases
             .retain(|&id, _| find_webhook(webhooks, id).is_some());
@@ -123,8 +131,8 @@ impl Dispatcher {
             return false;
         }
 
-        // A lease is also free if this process is the stored holder but no longer has the endpoint: it
-        // dropped the endpoint, because it could not renew the lease in time.
+        // A lease is also free if this process is the stored holder but no longer has the endpoint.
+        // This process then dropped the endpoint, because it could not renew the lease in time.
         let holder = stored.lease.holder;
         let is_stale = self.foreign_leases.get(&id).is_some_and(|foreign| {
             now.saturating_duration_since(foreign.unchanged_since) >= TAKE_OVER_AGE
@@ -156,8 +164,8 @@ impl Dispatcher {
         }
     }
 
-    /// Takes the leases of several webhooks for this process. Skips each lease that another process has
-    /// just taken.
+    /// Takes the leases of several webhooks for this process. Skips each lease that another process
+    /// has just taken.
     async fn take_leases(&mut self, free_webhooks: Vec<FreeWebhook>) -> Result<(), StoreError> {
         if free_webhooks.is_empty() {
             return Ok(());
@@ -292,16 +300,16 @@ impl LeasedEndpoint {
         let lease = next_lease(self.endpoint.lease, holder);
         self.endpoint.mark_saved(lease);
         self.renewed_at = now;
-        // Without a confirmed clock, the save has deleted no attempts. The next try is then an
-        // interval later, too.
+        // Without a confirmed clock, the save has deleted no attempts. The next try is an interval
+        // later in this case, too.
         if self.must_prune_attempts(now) {
             self.attempts_pruned_at = Some(now);
         }
     }
 }
 
-/// Returns the webhook with this id; `None` if it was deleted.
-fn find_webhook(webhooks: &[StoredWebhook], id: WebhookId) -> Option<&StoredWebhook> {
+/// Returns the webhook with this id. Returns `None` if it was deleted.
+pub(super) fn find_webhook(webhooks: &[StoredWebhook], id: WebhookId) -> Option<&StoredWebhook> {
     webhooks.iter().find(|stored| stored.webhook.id == id)
 }
 

@@ -12,7 +12,8 @@ use crate::delivery::{
 };
 
 impl Dispatcher {
-    /// Records the outcomes of all completed attempts: in the traces, in the metrics, and at their endpoints.
+    /// Records the outcomes of all completed attempts: in the traces, in the metrics, and at their
+    /// endpoints.
     pub(super) async fn record_finished_attempts(&mut self) {
         while let Some(result) = self.attempts.try_join_next() {
             // An aborted attempt yields an error, and has no outcome.
@@ -53,10 +54,10 @@ impl Dispatcher {
             // The lease was lost, so the next holder of the lease sends the message again.
             return;
         };
-        // Ignore an attempt of an earlier lease: its message was queued again when the new lease was taken.
-        if leased_endpoint.generation != change.generation
-            || leased_endpoint.attempts.remove(&change.seq).is_none()
-        {
+        // Ignore an attempt under an earlier lease: its message was queued again when the new lease
+        // was taken.
+        let is_of_this_lease = leased_endpoint.generation == change.generation;
+        if !is_of_this_lease || leased_endpoint.attempts.remove(&change.seq).is_none() {
             return;
         }
 

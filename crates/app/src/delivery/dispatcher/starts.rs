@@ -1,10 +1,9 @@
-//! Starts delivery attempts, for messages about changes and for test messages.
+//! Starts the attempts to deliver messages about changes.
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use petstore_domain::store_area::{Epoch, StoredWebhook, TestMessage, WebhookId};
-use petstore_observe::log::error_chain;
+use petstore_domain::store_area::{Epoch, WebhookId};
 use petstore_store::StoreError;
 use tracing::warn;
 
@@ -12,11 +11,8 @@ use super::{Dispatcher, LeasedEndpoint};
 use crate::delivery::{
     endpoint::{MAX_MESSAGES_IN_FLIGHT, NextMessage},
     message::{self, Content},
-    sending::{LeasedChange, OutgoingMessage, record_test_attempt},
+    sending::{LeasedChange, OutgoingMessage},
 };
-
-/// The maximum number of test messages in flight.
-const MAX_TESTS_IN_FLIGHT: usize = 64;
 
 impl Dispatcher {
     /// Starts attempts for the messages that may be sent to each endpoint now.
@@ -25,6 +21,7 @@ impl Dispatcher {
     /// attempt may have to read its change from the store.
     pub(super) async fn start_attempts(&mut self) -> Result<(), StoreError> {
         let Some(epoch) = self.epoch else {
+            // The journal is polled once there is an endpoint, so there is none yet.
             return Ok(());
         };
         let webhooks: Vec<WebhookId> = self.leased_endpoints.keys().copied().collect();
@@ -88,8 +85,8 @@ impl Dispatcher {
         if let Some(change) = page.changes.iter().find(|change| change.seq == seq) {
             let previous_id = next
                 .previous_seq
-                .map(|previous_seq| message::change_message_id(epoch, webhook, previous_seq));
-            let content = message::change_content(change, previous_id.as_deref());
+                .map(|previous_seq| message::compute_id(epoch, webhook, previous_seq));
+            let content = message::render_change(change, previous_id.as_deref());
             return Ok(Some(content));
         }
 
@@ -101,65 +98,6 @@ impl Dispatcher {
             leased_endpoint.endpoint.discard(seq);
         }
         Ok(None)
-    }
-
-    /// Starts the pending test messages, even if their webhooks are disabled or served by other processes.
-    /// Test messages have their own limit, and do not count against the limit of an endpoint.
-    pub(super) async fn start_tests(
-        &mut self,
-        webhooks: &[StoredWebhook],
-    ) -> Result<(), StoreError> {
-        let messages_in_flight: usize = self
-            .leased_endpoints
-            .values()
-            .map(|leased_endpoint| leased_endpoint.attempts.len())
-            .sum();
-        // All other attempts send test messages.
-        let tests_in_flight = self.in_flight().saturating_sub(messages_in_flight);
-        let capacity = MAX_TESTS_IN_FLIGHT.saturating_sub(tests_in_flight);
-
-        let tests = self.store.waiting_tests().await?;
-        for test in tests.into_iter().take(capacity) {
-            self.start_test(test, webhooks).await?;
-        }
-        Ok(())
-    }
-
-    /// Claims a test message and starts its attempt, unless another process has claimed it. Leaves
-    /// the message to another process if this one cannot decrypt the secret of the webhook.
-    async fn start_test(
-        &mut self,
-        test: TestMessage,
-        webhooks: &[StoredWebhook],
-    ) -> Result<(), StoreError> {
-        let webhook = test.webhook;
-        let Some(stored) = webhooks.iter().find(|stored| stored.webhook.id == webhook) else {
-            // The webhook was deleted, or was added after `webhooks` were read. In the latter case,
-            // the next call starts its test.
-            return Ok(());
-        };
-        let now = self.clock.now();
-        let Ok(outgoing) = OutgoingMessage::from_test(test, stored, &self.vault, now) else {
-            return Ok(());
-        };
-        if !self.store.take_test(outgoing.message_id.clone()).await? {
-            return Ok(());
-        }
-
-        let connector = Arc::clone(&self.connector);
-        let clock = Arc::clone(&self.clock);
-        let store = Arc::clone(&self.store);
-        self.attempts.spawn(async move {
-            let finished = outgoing.send(connector, clock).await;
-            let attempt = &finished.outcome.attempt;
-            let result = record_test_attempt(store.as_ref(), webhook, attempt).await;
-            if let Err(error) = result {
-                let cause = error_chain(&error);
-                warn!(webhook = webhook.0, cause, "an attempt could not be noted");
-            }
-            finished
-        });
-        Ok(())
     }
 }
 
@@ -173,7 +111,7 @@ impl LeasedEndpoint {
         now: Timestamp,
     ) -> OutgoingMessage {
         let webhook = &self.endpoint.webhook;
-        let message_id = message::change_message_id(epoch, webhook.id, seq);
+        let message_id = message::compute_id(epoch, webhook.id, seq);
         OutgoingMessage {
             webhook: webhook.id,
             change: Some(LeasedChange {

@@ -1,4 +1,5 @@
-//! Records the outcome of an attempt: delivers, retries or gives up.
+//! Records the outcome of an attempt: removes the message, schedules a retry, or disables the
+//! webhook.
 
 use jiff::Timestamp;
 use petstore_domain::store_area::DisabledReason;
@@ -40,24 +41,23 @@ impl Endpoint {
         self.schedule_retry(seq, time.now, outcome.retry_after, random);
     }
 
-    /// Returns the reason for which a failed attempt with this status code disables the webhook;
-    /// `None` if the webhook stays enabled.
+    /// Returns the reason for which a failed attempt with this status code disables the webhook.
+    /// Returns `None` if the webhook stays enabled.
     fn reason_to_disable(&self, status: Option<u16>, time: OutcomeTime) -> Option<DisabledReason> {
         let OutcomeTime { now, is_confirmed } = time;
-        let has_failed_too_long = self
-            .failing_since
-            .is_some_and(|since| now.duration_since(since) >= MAX_FAILING_TIME);
         if status == Some(GONE) {
-            Some(DisabledReason::Gone)
-        } else if is_confirmed && has_failed_too_long {
-            Some(DisabledReason::Failures)
-        } else {
-            None
+            return Some(DisabledReason::Gone);
         }
+        let failing_since = self.failing_since?;
+        let has_failed_too_long = now.duration_since(failing_since) >= MAX_FAILING_TIME;
+        if is_confirmed && has_failed_too_long {
+            return Some(DisabledReason::Failures);
+        }
+        None
     }
 
-    /// Schedules a retry of a failed message. The messages behind it in its lane get rows too,
-    /// because they wait with it.
+    /// Schedules a retry of a failed message. The messages behind it in its lane wait for the
+    /// retry, so they get rows, too.
     fn schedule_retry(
         &mut self,
         seq: i64,
@@ -69,7 +69,7 @@ impl Endpoint {
             return;
         };
         message.failures += 1;
-        let delay = schedule::delay(message.failures, retry_after, random);
+        let delay = schedule::draw_delay(message.failures, retry_after, random);
         let due_at = now.checked_add(delay).unwrap_or(now);
         message.due_at = Some(due_at);
         self.timers.insert(Timer { due_at, seq });

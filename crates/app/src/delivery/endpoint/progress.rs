@@ -39,7 +39,8 @@ impl Endpoint {
         self.unsaved.is_dirty
     }
 
-    /// Returns the reason for which the next save disables the webhook; `None` if the webhook stays enabled.
+    /// Returns the reason for which the next save disables the webhook. Returns `None` if the
+    /// webhook stays enabled.
     pub(in crate::delivery) fn disabled_reason(&self) -> Option<DisabledReason> {
         let (reason, _) = self.unsaved.disable?;
         Some(reason)
@@ -49,7 +50,7 @@ impl Endpoint {
     ///
     /// The cursor stops before the first message without a row. Such a message is only in memory,
     /// so after a crash, the next holder of the lease must read its change again.
-    fn progress(&self) -> DeliveryProgress {
+    fn to_progress(&self) -> DeliveryProgress {
         let mut progress = DeliveryProgress {
             cursor: self.read_to,
             last: self.last_seq,
@@ -84,7 +85,7 @@ impl Endpoint {
             webhook: self.webhook.id,
             seen_lease: self.lease,
             lease: next_lease,
-            progress: Some(self.progress()),
+            progress: Some(self.to_progress()),
             waiting,
             done: self.unsaved.done.clone(),
             attempts: self.unsaved.attempts.clone(),

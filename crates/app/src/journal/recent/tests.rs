@@ -45,8 +45,8 @@ fn push(recent: &mut RecentEvents, changes: &[JournalEntry]) {
     );
 }
 
-/// Returns the sequence numbers of the next events after a position, and the new position. Returns `None` if
-/// the events are not cached.
+/// Returns the sequence numbers of the next events after a position, and the new position. Returns
+/// `None` if the events are not cached.
 fn after(
     recent: &RecentEvents,
     position: i64,

@@ -10,24 +10,30 @@ use petstore_domain::{
     store_area::{ChangeType, Label, WebhookId, WebhookPatch},
 };
 
-use super::{list, show, webhook_in_path};
+use super::{DESCRIPTION_INPUT, LIST_PATH, TYPE_INPUT, URL_INPUT, list, show, webhook_in_path};
 use crate::{ask::SettingChange, pages::parts::missing_page, prelude::*, reply::Flash, staff};
 
-/// The path of the list of webhooks.
-const LIST_PATH: &str = "/settings/webhooks";
+/// The outcome of executing a command on a webhook.
+enum CommandOutcome {
+    /// The command was carried out. The reply is the page with the new secret of the webhook, or a
+    /// redirect with a message if the command made no secret.
+    Done(Reply),
+    /// Nothing was changed. The message explains why.
+    Refused(&'static str),
+}
 
 /// Handles `POST /settings/webhooks`: adds a webhook, and renders the page with its secret.
 pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     let mut errors = Errors::default();
-    let url = errors.ok_or_add("url", parse_url(desk));
-    let description_text = desk.visit.form.get("description");
-    let description = errors.ok_or_add("description", parse_description(description_text));
+    let url = errors.ok_or_add(URL_INPUT, parse_url(desk));
+    let description = parse_description(desk.visit.form.get(DESCRIPTION_INPUT));
+    let description = errors.ok_or_add(DESCRIPTION_INPUT, description);
     let (Some(url), Some(description)) = (url, description) else {
         return list(desk, &errors).await;
     };
     let command = WebhookCommand::Add(NewWebhook {
         url,
-        types: chosen_types(desk),
+        types: parse_chosen_types(desk),
         description,
     });
     match execute_once(desk, command, "saved", LIST_PATH).await? {
@@ -38,11 +44,12 @@ pub(in super::super) async fn add(desk: &Desk<'_>) -> Result<Reply, ApiError> {
 
 /// Parses the URL in the form of a new webhook, or returns the error message.
 fn parse_url(desk: &Desk<'_>) -> Result<String, String> {
-    let text = desk.visit.form.get("url");
+    let text = desk.visit.form.get(URL_INPUT);
     if text.is_empty() {
         return Err(texts().url_missing.to_owned());
     }
     let registrar = &desk.app().webhooks.registrar;
+    // The error of the registrar is replaced, because it is a message for programs.
     registrar
         .check_url(text)
         .map_err(|_| texts().url_invalid.to_owned())
@@ -61,8 +68,8 @@ fn parse_description(text: &str) -> Result<Option<Label>, String> {
 
 /// Returns the types of changes that the form selects. Returns `None`, which means all types, if no
 /// checkbox is checked.
-fn chosen_types(desk: &Desk<'_>) -> Option<Vec<MaybeKnown<ChangeType>>> {
-    let chosen_names: Vec<&str> = desk.visit.form.all("type").collect();
+fn parse_chosen_types(desk: &Desk<'_>) -> Option<Vec<MaybeKnown<ChangeType>>> {
+    let chosen_names: Vec<&str> = desk.visit.form.all(TYPE_INPUT).collect();
     let mut types = Vec::new();
     for kind in ChangeType::ALL {
         if chosen_names.contains(&kind.as_str()) {
@@ -72,8 +79,8 @@ fn chosen_types(desk: &Desk<'_>) -> Option<Vec<MaybeKnown<ChangeType>>> {
     if types.is_empty() { None } else { Some(types) }
 }
 
-/// Executes the command of a button on the webhook in the path. Asks for confirmation if the command
-/// stops deliveries.
+/// Executes the command of a button on the webhook in the path. Asks for confirmation if the
+/// command stops deliveries.
 ///
 /// `message_code` selects the message about the result.
 pub(in super::super) async fn execute(
@@ -100,8 +107,8 @@ pub(in super::super) async fn execute(
 
 /// Returns the page that asks for confirmation of a command that stops deliveries.
 ///
-/// Returns `None` for other commands, if the webhook does not exist, or if the form already
-/// confirms the command.
+/// Returns `None` if no confirmation is needed: for any other command, if the webhook does not
+/// exist, or if the form already confirms the command.
 async fn ask_to_confirm(
     desk: &Desk<'_>,
     id: WebhookId,
@@ -135,15 +142,8 @@ pub(in super::super) async fn disable(desk: &Desk<'_>) -> Result<Reply, ApiError
     execute(desk, WebhookCommand::Patch(patch), "disabled").await
 }
 
-/// The outcome of a command.
-enum CommandOutcome {
-    /// The page that shows the new secret, or if the command made none, a redirect with a message.
-    Done(Reply),
-    /// The message that explains why nothing was changed.
-    Refused(&'static str),
-}
-
-/// Executes a command, at most once for all submissions of the same form.
+/// Executes a command, at most once for all submissions of the same form. The command is about the
+/// webhook in the path. If it adds a webhook, the path has none.
 ///
 /// `next_path` is the path of the page that follows.
 async fn execute_once(
@@ -152,29 +152,36 @@ async fn execute_once(
     message_code: &'static str,
     next_path: &str,
 ) -> Result<CommandOutcome, ApiError> {
-    let respond = |decision: &WebhookDecision| response_to_store(decision, message_code);
+    let respond = |decision: &WebhookDecision| response_to_remember(decision, message_code);
     let id = webhook_in_path(desk);
-    // Without versions, a button works whatever version the webhook has.
+    // A button works whatever version the webhook has.
+    let expected_versions = None;
     let result = desk
         .app()
         .webhooks
-        .change(id, None, &command, desk.context(), respond)
+        .change(id, expected_versions, &command, desk.context(), respond)
         .await?;
     Ok(match result {
-        Changed::Done(response) => CommandOutcome::Done(stored_reply(&response, next_path)),
+        Changed::Done(response) => CommandOutcome::Done(to_reply(&response, next_path)),
         Changed::Refused(WebhookRefusal::Full) => {
             CommandOutcome::Refused(texts().too_many_webhooks)
         }
-        Changed::Refused(_) => CommandOutcome::Refused(texts().no_webhook),
+        // Without expected versions, the command is never refused because of another version.
+        Changed::Refused(WebhookRefusal::NotFound | WebhookRefusal::OtherVersion(_)) => {
+            CommandOutcome::Refused(texts().no_webhook)
+        }
         Changed::IdempotencyConflict => CommandOutcome::Refused(texts().stale),
     })
 }
 
-/// Returns the response to store for a form. It is the new secret or the message, so that a
-/// repetition of the form shows the same one.
-fn response_to_store(decision: &WebhookDecision, message_code: &str) -> StoredResponse {
-    // Without a webhook, which was deleted, the message has the id 0.
-    let id = decision.webhook.as_ref().map_or(0, |webhook| webhook.id.0);
+/// Returns the response that the store remembers for a form. Its body is the new secret or the
+/// message, so that a repetition of the form shows the same one.
+fn response_to_remember(decision: &WebhookDecision, message_code: &str) -> StoredResponse {
+    let id = match &decision.webhook {
+        Some(webhook) => webhook.id.0,
+        // The webhook was deleted, so the message has no id.
+        None => 0,
+    };
     let body = match &decision.secret {
         Some(secret) => secret.clone(),
         None => Flash::new(message_code, id).to_string(),
@@ -186,9 +193,9 @@ fn response_to_store(decision: &WebhookDecision, message_code: &str) -> StoredRe
     }
 }
 
-/// Converts a response of [`response_to_store`] into a reply. The reply is a redirect with the
+/// Converts a response of [`response_to_remember`] into a reply. The reply is a redirect with the
 /// message, or the page with the secret.
-fn stored_reply(response: &StoredResponse, next_path: &str) -> Reply {
+fn to_reply(response: &StoredResponse, next_path: &str) -> Reply {
     let text = String::from_utf8_lossy(&response.body);
     match Flash::parse(&text) {
         Some(flash) => Reply::Redirect(next_path.to_owned(), Some(flash)),

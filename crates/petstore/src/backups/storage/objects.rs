@@ -1,4 +1,5 @@
-//! The objects in a bucket. Each upload is verified: the object is read back, and its checksum is compared.
+//! The objects in a bucket. Each upload is verified: the object is read back, and its checksum is
+//! compared.
 
 use std::io::{self, Write};
 
@@ -8,12 +9,35 @@ use object_store::{ObjectStoreExt, WriteMultipart, aws::AmazonS3, path::Path as 
 use petstore_photos::Bucket;
 use tokio::runtime::Runtime;
 
-/// The length of one part of an upload. A bucket accepts 10,000 parts, which are 78 GiB.
+/// The length of one part of an upload. A bucket accepts 10,000 parts, so an upload of more
+/// than 78 GiB fails.
 const PART_BYTES: usize = 8 << 20;
 
-/// The number of parts that are sent at once. With the part that is being filled, two parts are in
-/// memory.
+/// The number of parts that are sent at once. The part that is filled meanwhile is in memory, too.
 const PARTS_IN_FLIGHT: usize = 1;
+
+/// The length and the CRC-32 checksum of the content of an object.
+#[derive(Default)]
+struct ContentSum {
+    length: u64,
+    checksum: Hasher,
+}
+
+impl ContentSum {
+    /// Adds the next bytes of the content.
+    fn add(&mut self, bytes: &[u8]) {
+        self.length += bytes.len() as u64;
+        self.checksum.update(bytes);
+    }
+}
+
+impl PartialEq for ContentSum {
+    fn eq(&self, other: &Self) -> bool {
+        let own_checksum = self.checksum.clone().finalize();
+        let other_checksum = other.checksum.clone().finalize();
+        self.length == other.length && own_checksum == other_checksum
+    }
+}
 
 /// An object in a bucket, with the client that reads and writes it.
 pub(super) struct Object<'b> {
@@ -65,8 +89,9 @@ impl<'b> Object<'b> {
         Ok(writer.sum)
     }
 
-    /// Reads the object back. If its content differs from the uploaded content, deletes it and
-    /// fails. A bucket can acknowledge an upload and still lose it or change its bytes.
+    /// Reads the object back, because a bucket can acknowledge an upload and still lose it or
+    /// change its bytes. If the content differs from the uploaded content, deletes the object and
+    /// fails.
     fn verify(&self, uploaded_sum: &ContentSum) -> io::Result<()> {
         let stored_sum = self.read_sum()?;
         if stored_sum == *uploaded_sum {
@@ -112,29 +137,6 @@ impl<'b> Object<'b> {
     }
 }
 
-/// The length and the CRC-32 checksum of the content of an object.
-#[derive(Default)]
-struct ContentSum {
-    length: u64,
-    checksum: Hasher,
-}
-
-impl ContentSum {
-    /// Adds the next bytes of the content.
-    fn add(&mut self, bytes: &[u8]) {
-        self.length += bytes.len() as u64;
-        self.checksum.update(bytes);
-    }
-}
-
-impl PartialEq for ContentSum {
-    fn eq(&self, other: &Self) -> bool {
-        let own_checksum = self.checksum.clone().finalize();
-        let other_checksum = other.checksum.clone().finalize();
-        self.length == other.length && own_checksum == other_checksum
-    }
-}
-
 /// A writer that uploads an object in parts, and computes the length and checksum of the uploaded
 /// bytes.
 struct ObjectWriter<'r> {
@@ -144,7 +146,7 @@ struct ObjectWriter<'r> {
 }
 
 impl Write for ObjectWriter<'_> {
-    /// Accepts all of `bytes`. Waits while the part before is being sent.
+    /// Accepts all of `bytes`. Waits while the previous part is being sent.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.runtime.block_on(async {
             self.upload.wait_for_capacity(PARTS_IN_FLIGHT).await?;

@@ -12,7 +12,8 @@ const ANIMALS: &str = include_str!("../demo/animals.csv");
 pub(super) const LOGO: &[u8] = include_bytes!("../demo/logo.png");
 
 /// Embeds the pictures with these names in the program: `pictures![beagle]` is an array with
-/// `Picture { name: "beagle", webp: b"…" }`.
+/// `Picture { name: "beagle", webp: b"…" }`. This is a macro because `include_bytes!` needs a
+/// literal.
 macro_rules! pictures {
     ($($name:ident)+) => {
         &[$(Picture {
@@ -21,6 +22,8 @@ macro_rules! pictures {
         }),+]
     };
 }
+
+/// All pictures of animals.
 const PICTURES: &[Picture] = pictures![
     beagle black blue brown calico cavy cockatiel collie cookie corgi dachshund dutch gecko ginger green
     grey hamster labrador lop poodle retriever shepherd siamese sky tabby terrier tortoise tuxedo white
@@ -53,7 +56,7 @@ pub(super) struct AnimalFacts {
 }
 
 impl AnimalFacts {
-    /// Returns the content of the WebP file with the picture of the animal, if it has a picture.
+    /// Returns the content of the WebP file with the picture of the animal, if the animal has one.
     pub(super) fn picture(&self) -> Option<&'static [u8]> {
         let picture = PICTURES
             .iter()

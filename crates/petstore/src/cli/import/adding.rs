@@ -1,6 +1,6 @@
 //! The second pass of an import: reads the file again, and adds its valid rows in one transaction.
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 use petstore_databases as databases;
 use petstore_domain::{
     Clock, PetId, SystemClock,
@@ -9,8 +9,11 @@ use petstore_domain::{
 use petstore_formats::files::{Format, Row, Source};
 use petstore_store::bulk::{CommitError, IdSource, LastIds, Load};
 
-use super::{Import, checked::Checked, profile::set_profile};
+use super::{Import, checked::CheckedFile, profile::set_profile};
 use crate::cli::output::{Progress, print_message};
+
+/// The context of an error after which no row was added.
+const NOT_IMPORTED: &str = "nothing was imported";
 
 impl Import {
     /// Reads the whole file again, and adds the rows that `checked` found to be valid.
@@ -18,33 +21,32 @@ impl Import {
         &self,
         source: &Source,
         format: Format,
-        checked: &Checked,
+        checked: &CheckedFile,
     ) -> anyhow::Result<()> {
-        let not_imported = "nothing was imported";
         let mut load = databases::open_load(&self.database.url, self.if_absent.mode())
-            .context(not_imported)?;
+            .context(NOT_IMPORTED)?;
         let ids = if self.keep_ids {
             IdSource::Given
         } else {
             IdSource::Next
         };
-        load.begin(ids, SystemClock.now()).context(not_imported)?;
+        load.begin(ids, SystemClock.now()).context(NOT_IMPORTED)?;
         self.add_rows(&mut *load, source, format, checked)
-            .context(not_imported)?;
+            .context(NOT_IMPORTED)?;
         load.commit().map_err(|error| match error {
-            CommitError::NotDone(error) => anyhow::Error::from(error).context(not_imported),
+            CommitError::NotDone(error) => anyhow::Error::from(error).context(NOT_IMPORTED),
             unknown @ CommitError::Unknown(_) => unknown.into(),
         })
     }
 
-    /// Adds the new fields and categories, and then the valid rows. Fails if the database or the file
-    /// has changed since the file was validated.
+    /// Adds the new fields and categories, and then the valid rows. Fails if the database or the
+    /// file has changed since the file was validated.
     fn add_rows(
         &self,
         load: &mut dyn Load,
         source: &Source,
         format: Format,
-        checked: &Checked,
+        checked: &CheckedFile,
     ) -> anyhow::Result<()> {
         let mut rows = self.read_rows(source, format, &checked.csv)?;
         ensure!(
@@ -57,7 +59,7 @@ impl Import {
         let mut valid_count = 0;
         let mut row_count = 0;
         let mut last_ids = LastIds::default();
-        while let Some(row) = rows.next()? {
+        while let Some(row) = rows.read_row()? {
             row_count += 1;
             if let Ok(row) = row
                 && checked.is_valid(&row, row_count)
@@ -81,15 +83,15 @@ impl Import {
 }
 
 /// Adds the fields and the categories that the rows need and the database lacks.
-fn add_definitions(load: &mut dyn Load, checked: &Checked) -> anyhow::Result<()> {
+fn add_definitions(load: &mut dyn Load, checked: &CheckedFile) -> anyhow::Result<()> {
     if let Some(fields) = checked.fields.after_import() {
         load.set_fields(&fields)?;
         for field in checked.fields.new_fields() {
-            load.record(&field.act(ActType::FieldAdded))?;
+            load.record_act(&field.create_act(ActType::FieldAdded))?;
         }
     }
     for category in checked.used_new_categories() {
-        load.add(&Resource::Category(category.clone()))?;
+        load.add_resource(&Resource::Category(category.clone()))?;
     }
     Ok(())
 }
@@ -98,14 +100,18 @@ fn add_definitions(load: &mut dyn Load, checked: &Checked) -> anyhow::Result<()>
 fn add_row(
     load: &mut dyn Load,
     row: Row,
-    checked: &Checked,
+    checked: &CheckedFile,
     last_ids: &mut LastIds,
     progress: &Progress,
 ) -> anyhow::Result<()> {
     match row {
         Row::Pet { id, pet, fields } => {
-            // Cannot fail: the first pass found the values to be valid.
-            let values = checked.fields.validate(&fields).unwrap_or_default();
+            // The first pass has accepted the values, so this fails only if the file has changed
+            // since.
+            let values = checked
+                .fields
+                .validate(&fields)
+                .map_err(|invalid_row| anyhow!("{invalid_row}"))?;
             load.add_pet(id, &pet, &values)?;
             last_ids.pet = last_ids.pet.max(id.map_or(0, PetId::get));
         }
@@ -119,7 +125,7 @@ fn add_row(
             }
         }
         Row::Resource { resource, .. } => {
-            load.add(&resource)?;
+            load.add_resource(&resource)?;
             match resource {
                 Resource::Pet(pet) => last_ids.pet = last_ids.pet.max(pet.id.get()),
                 Resource::Order(order) => last_ids.order = last_ids.order.max(order.id.get()),

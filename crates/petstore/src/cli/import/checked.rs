@@ -1,4 +1,4 @@
-//! The result of validating a file, and the facts about the database that this needs.
+//! The result of validating a file, and the facts about the database that the validation needs.
 
 use std::{
     collections::BTreeSet,
@@ -31,7 +31,7 @@ struct RowCounts {
 }
 
 /// The result of validating a file, row by row.
-pub(super) struct Checked {
+pub(super) struct CheckedFile {
     /// The number of valid rows.
     pub(super) valid_count: u64,
     /// The number of invalid rows.
@@ -39,9 +39,9 @@ pub(super) struct Checked {
     counts: RowCounts,
     /// The number of photos that are ignored, because only their URLs are in the file.
     pub(super) ignored_photos: u64,
-    /// Whether the rows depend on each other, as in an export with `--all`. Then no row can be
+    /// Whether the file is an export with `--all`. Its rows depend on each other, so none can be
     /// skipped.
-    pub(super) is_connected: bool,
+    pub(super) is_full_export: bool,
     /// The unique values of the database and of the rows so far, and with `--keep-ids`, their ids.
     pub(super) ids: SeenIds,
     /// The fields of the database and of the file.
@@ -54,7 +54,7 @@ pub(super) struct Checked {
     used_new_ids: BTreeSet<i64>,
 }
 
-impl Checked {
+impl CheckedFile {
     /// Returns the result before the first row is checked.
     pub(super) fn new(
         ids: SeenIds,
@@ -67,7 +67,7 @@ impl Checked {
             invalid_count: 0,
             counts: RowCounts::default(),
             ignored_photos: 0,
-            is_connected: false,
+            is_full_export: false,
             ids,
             fields,
             csv,
@@ -76,9 +76,9 @@ impl Checked {
         }
     }
 
-    /// Checks a row that could be parsed against the database and the rows before it. Records its
-    /// id and its unique values. Returns the problem of the row, such as an id that is taken;
-    /// `None` if the row is valid.
+    /// Compares a row that could be parsed with the database and with the rows before it. Records
+    /// the id and the unique values of the row. Returns its problems, such as an id that is taken.
+    /// Returns `None` if the row is valid.
     pub(super) fn check_and_record(
         &mut self,
         row: &Row,
@@ -96,10 +96,10 @@ impl Checked {
             }
             Row::Pet { id, fields, .. } => {
                 if let Some(id) = id
-                    && let Some(holder_row) = self.ids.record(*id, row_number)?
+                    && let Some(holder_row) = self.ids.record_pet(*id, row_number)?
                 {
                     let in_catalogue = "an animal in the catalogue";
-                    return Ok(Some(taken_id(id.get(), holder_row, in_catalogue)));
+                    return Ok(Some(describe_taken_id(id.get(), holder_row, in_catalogue)));
                 }
                 self.fields
                     .check_and_record_new(fields, &self.ids, row_number, rows)
@@ -111,7 +111,7 @@ impl Checked {
     }
 
     /// Checks an animal, an order, a category or a note in an export with `--all`. Records its id
-    /// and its unique values. Returns its problem; `None` if it is valid.
+    /// and its unique values. Returns its problems, or `None` if it is valid.
     fn check_and_record_resource(
         &self,
         resource: &Resource,
@@ -125,17 +125,21 @@ impl Checked {
                 Resource::Category(_) => "a category in the database",
                 Resource::Note(_) => "a note in the database",
             };
-            return Ok(Some(taken_id(resource.id(), holder_row, in_catalogue)));
+            return Ok(Some(describe_taken_id(
+                resource.id(),
+                holder_row,
+                in_catalogue,
+            )));
         }
         if let Resource::Pet(pet) = resource
-            && let Some(invalid) = self
+            && let Some(invalid_row) = self
                 .fields
-                .check_and_record(pet, &self.ids, row_number, rows)?
+                .check_and_record_exported(pet, &self.ids, row_number, rows)?
         {
-            return Ok(Some(invalid));
+            return Ok(Some(invalid_row));
         }
         let line = rows.raw_row()?.line;
-        let problem = self.ids.record_and_check(resource, line)?;
+        let problem = self.ids.check_and_record_line(resource, line)?;
         Ok(problem.map(InvalidRow::new))
     }
 
@@ -197,8 +201,8 @@ impl Checked {
             .filter(|category| self.used_new_ids.contains(&category.id))
     }
 
-    /// Returns a sentence about the new categories with a space before it, or an empty text if there
-    /// are none.
+    /// Returns a sentence about the new categories, with a space before it. Returns an empty text
+    /// if there are no new categories.
     pub(super) fn describe_new_categories(&self) -> String {
         let mut names = Vec::new();
         for category in self.used_new_categories() {
@@ -210,8 +214,8 @@ impl Checked {
         format!(" New categories: {}.", names.join(", "))
     }
 
-    /// Whether the first pass found the row with this number to be valid. Its id and its unique values
-    /// must have been recorded for this row, and not for an earlier one.
+    /// Whether the first pass found the row with this number to be valid. Its id and its unique
+    /// values must have been recorded for this row, and not for an earlier one.
     pub(super) fn is_valid(&self, row: &Row, row_number: u64) -> bool {
         let Row::Pet { id, fields, .. } = row else {
             return true;
@@ -221,9 +225,9 @@ impl Checked {
             return true;
         }
         let has_own_id = match id {
-            Some(id) => {
-                matches!(self.ids.first_row(*id), Ok(Some(first_row)) if first_row == row_number)
-            }
+            // After a failed lookup, the row counts as invalid, and the import fails at its end,
+            // because fewer rows are valid than in the first pass.
+            Some(id) => self.ids.first_row(*id).ok().flatten() == Some(row_number),
             None => true,
         };
         has_own_id && self.fields.are_valid(fields, &self.ids, row_number)
@@ -233,7 +237,7 @@ impl Checked {
 /// Returns the problem of a row whose id is taken. `holder_row` is the number of the earlier row
 /// with this id. If it is [`IN_CATALOGUE`], `in_catalogue` describes what has the id, such as "an
 /// animal in the catalogue".
-fn taken_id(id: i64, holder_row: u64, in_catalogue: &str) -> InvalidRow {
+fn describe_taken_id(id: i64, holder_row: u64, in_catalogue: &str) -> InvalidRow {
     let reason = if holder_row == IN_CATALOGUE {
         format!("{id} is the id of {in_catalogue}; ids must be free")
     } else {
@@ -251,26 +255,27 @@ pub(super) struct DatabaseFacts {
     pub(super) csv: CsvOptions,
 }
 
-/// Reads the facts about a database. Without a `catalogue`, these are the facts about a new database.
+/// Reads the facts about a database. If `snapshot` is `None`, these are the facts about a new
+/// database.
 pub(super) fn read_database_facts(
     database: &DatabaseUrl,
-    catalogue: Option<&mut (dyn Snapshot + 'static)>,
+    snapshot: Option<&mut (dyn Snapshot + 'static)>,
     keep_ids: bool,
     csv_args: &CsvArgs,
 ) -> anyhow::Result<DatabaseFacts> {
     let ids = SeenIds::new(&temporary_folder(database))?;
-    let Some(catalogue) = catalogue else {
+    let Some(snapshot) = snapshot else {
         let fields = databases::fields_of_new_database()?;
         return Ok(DatabaseFacts {
             ids,
-            csv: csv_args.options(fields.all(), &Profile::default()),
+            csv: csv_args.build_options(fields.all(), &Profile::default()),
             fields: ImportedFields::new(fields),
         });
     };
-    let mut fields = ImportedFields::new(catalogue.fields()?);
-    let mut csv = csv_args.options(fields.in_database(), &catalogue.profile()?);
-    record_unique_values(catalogue, &ids)?;
-    catalogue.visit_rows(&bulk::CATEGORIES, &mut |row| {
+    let mut fields = ImportedFields::new(snapshot.fields()?);
+    let mut csv = csv_args.build_options(fields.in_database(), &snapshot.profile()?);
+    record_unique_values(snapshot, &ids)?;
+    snapshot.visit_rows(&bulk::CATEGORIES, &mut |row| {
         // All rows of this table have this form.
         let [Value::Integer(id), Value::Text(label)] = row else {
             return ControlFlow::Break(());
@@ -278,7 +283,7 @@ pub(super) fn read_database_facts(
         csv.categories.add(*id, label)
     })?;
     // Without `--keep-ids`, a file has no fields, so the fields of the database stay anyway.
-    if keep_ids && record_ids(catalogue, &ids)? {
+    if keep_ids && record_ids(snapshot, &ids)? {
         fields.keep_database_fields();
     }
     Ok(DatabaseFacts { ids, fields, csv })
@@ -286,13 +291,13 @@ pub(super) fn read_database_facts(
 
 /// Records the unique values of a database in `ids`.
 fn record_unique_values(
-    catalogue: &mut (dyn Snapshot + 'static),
+    snapshot: &mut (dyn Snapshot + 'static),
     ids: &SeenIds,
 ) -> anyhow::Result<()> {
     // No other animal of the database can have the value, so the result is always `None` or an
     // error.
     let mut result = Ok(None);
-    catalogue.visit_rows(&bulk::UNIQUE_VALUES, &mut |row| {
+    snapshot.visit_rows(&bulk::UNIQUE_VALUES, &mut |row| {
         if let [Value::Text(field), Value::Text(key), Value::Integer(pet), _] = row {
             let key = UniqueKey {
                 field: (*field).to_owned(),
@@ -308,11 +313,13 @@ fn record_unique_values(
 
 /// Records the ids of a database in `ids`, and returns whether the database has animals. Withdrawn
 /// animals count, too, because their ids are never assigned again.
-fn record_ids(catalogue: &mut (dyn Snapshot + 'static), ids: &SeenIds) -> anyhow::Result<bool> {
+fn record_ids(snapshot: &mut (dyn Snapshot + 'static), ids: &SeenIds) -> anyhow::Result<bool> {
     let mut result = Ok(None);
     let mut has_animals = false;
-    catalogue.visit_resources(&mut |resource| {
-        has_animals |= matches!(resource, Resource::Pet(_));
+    snapshot.visit_resources(&mut |resource| {
+        if matches!(resource, Resource::Pet(_)) {
+            has_animals = true;
+        }
         result = ids.record_resource(&resource, IN_CATALOGUE);
         continue_if_ok(&result)
     })?;

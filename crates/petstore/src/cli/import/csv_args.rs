@@ -25,7 +25,7 @@ pub(super) struct CsvArgs {
     map: Vec<Mapping>,
 
     /// Ignore the columns of a CSV file that petstore does not know
-    #[arg(long, env = "PETSTORE_IMPORT_IGNORE_UNKNOWN_COLUMNS", value_parser = values::boolean)]
+    #[arg(long, env = "PETSTORE_IMPORT_IGNORE_UNKNOWN_COLUMNS", value_parser = values::parse_boolean)]
     ignore_unknown_columns: bool,
 
     /// The character between the fields of a CSV file; by default, the one that its
@@ -42,7 +42,7 @@ impl CsvArgs {
 
     /// Checks that the mappings do not conflict.
     pub(super) fn check(&self) -> Result<(), BadSetting> {
-        match Mapping::conflict(&self.map) {
+        match Mapping::find_conflict(&self.map) {
             Some(conflict) => Err(BadSetting(conflict)),
             None => Ok(()),
         }
@@ -50,7 +50,11 @@ impl CsvArgs {
 
     /// Returns the options for the reader of a CSV file, for a store with these fields and this
     /// profile. The caller adds the categories of the store.
-    pub(super) fn options(&self, fields: &[FieldDefinition], profile: &Profile) -> CsvOptions {
+    pub(super) fn build_options(
+        &self,
+        fields: &[FieldDefinition],
+        profile: &Profile,
+    ) -> CsvOptions {
         let language = profile.language.unwrap_or(Language::English);
         let zone = profile.time_zone.clone().unwrap_or_default();
         let today = zone.day_of(SystemClock.now());

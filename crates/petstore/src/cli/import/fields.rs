@@ -10,7 +10,7 @@ use petstore_domain::{
         RequestedValue, StorePet,
     },
 };
-use petstore_formats::files::{InvalidRow, Rows, SeenIds, quote_beginning};
+use petstore_formats::files::{InvalidRow, RowProblems, Rows, SeenIds, quote_beginning};
 
 /// The row number of an id or a unique value that the catalogue already has. The rows of a file are
 /// counted from 1.
@@ -27,7 +27,8 @@ pub(super) struct ImportedFields {
     from_file: Vec<FieldDefinition>,
     /// The fields with which the animals of the file are validated: the result of both.
     effective: FieldSet,
-    /// The time at which values are validated, for rules such as that a date of birth is not in the future.
+    /// The time at which values are validated, for rules such as that a date of birth is not in the
+    /// future.
     now: Timestamp,
 }
 
@@ -88,10 +89,10 @@ impl ImportedFields {
         ))
     }
 
-    /// Checks the values of an animal in an export with `--all`, and records its unique values under the
-    /// number of its row. Returns their problem; `None` if they are valid. The values of a withdrawn
-    /// animal need not be unique.
-    pub(super) fn check_and_record(
+    /// Checks the values of an animal in an export with `--all`, and records its unique values
+    /// under the number of its row. Returns the problems of the values, or `None` if all are valid.
+    /// The values of a withdrawn animal need not be unique.
+    pub(super) fn check_and_record_exported(
         &self,
         pet: &StorePet,
         ids: &SeenIds,
@@ -102,7 +103,7 @@ impl ImportedFields {
             return Ok(None);
         }
         if let Some(problem) = self.effective.find_problem(&pet.fields) {
-            return Ok(Some(invalid_fields(problem)));
+            return Ok(Some(to_invalid_row(problem)));
         }
         if pet.withdrawal.is_some() {
             return Ok(None);
@@ -110,8 +111,8 @@ impl ImportedFields {
         self.record_unique_values(&pet.fields, ids, row_number, rows)
     }
 
-    /// Checks the values of a new animal, and records its unique values under the number of its row.
-    /// Returns their problem; `None` if they are valid.
+    /// Checks the values of a new animal, and records its unique values under the number of its
+    /// row. Returns the problems of the values, or `None` if all are valid.
     pub(super) fn check_and_record_new(
         &self,
         requested: &FieldPatch,
@@ -121,12 +122,12 @@ impl ImportedFields {
     ) -> anyhow::Result<Option<InvalidRow>> {
         match self.validate(requested) {
             Ok(values) => self.record_unique_values(&values, ids, row_number, rows),
-            Err(invalid) => Ok(Some(invalid)),
+            Err(invalid_row) => Ok(Some(invalid_row)),
         }
     }
 
-    /// Records the unique values of an animal under the number of its row. Returns the problem of
-    /// the values that another animal has, too; `None` if all are unique.
+    /// Records the unique values of an animal under the number of its row. Returns the problems of
+    /// the values that another animal also has, or `None` if all are unique.
     fn record_unique_values(
         &self,
         values: &FieldValues,
@@ -135,15 +136,16 @@ impl ImportedFields {
         rows: &dyn Rows,
     ) -> anyhow::Result<Option<InvalidRow>> {
         let keys = self.effective.unique_keys(values);
-        // Most animals have no unique value, and then the row is not read again for its line.
-        let line = if keys.is_empty() {
-            0
-        } else {
-            rows.raw_row()?.line
-        };
-        let mut problems = InvalidRow::default();
+        // Most animals have no unique value. For them, the line, which only the raw row has, is not
+        // needed.
+        if keys.is_empty() {
+            return Ok(None);
+        }
+        let line = rows.raw_row()?.line;
+        let mut problems = RowProblems::default();
         for key in keys {
             if let Some(holder) = ids.record_key(&key, row_number, line.cast_signed())? {
+                // The holder is an animal in the catalogue with its id, or a row with its line.
                 let line_or_id = holder.line_or_id;
                 let holder_kind = if holder.row == IN_CATALOGUE {
                     "the animal"
@@ -167,8 +169,8 @@ impl ImportedFields {
             return false;
         };
         for key in self.effective.unique_keys(&values) {
-            // The first pass has recorded the value with its line. So this records nothing, and
-            // only finds the row.
+            // The first pass has recorded the value with its line, so this call records nothing. It
+            // only finds the row with the value.
             let line = 0;
             match ids.record_key(&key, row_number, line) {
                 Ok(Some(holder)) if holder.row == row_number => {}
@@ -178,8 +180,8 @@ impl ImportedFields {
         true
     }
 
-    /// Returns the values of a new animal, or why they are invalid. A label of a choice becomes its
-    /// value.
+    /// Returns the values of a new animal, or why they are invalid. The label of a choice is
+    /// replaced by the value of the choice.
     pub(super) fn validate(&self, requested: &FieldPatch) -> Result<FieldValues, InvalidRow> {
         if requested.is_empty() {
             return Ok(FieldValues::NONE);
@@ -188,7 +190,7 @@ impl ImportedFields {
             .iter()
             .map(|(name, value)| (name.clone(), self.resolve_choice(name, value)))
             .collect();
-        let mut problems = InvalidRow::default();
+        let mut problems = RowProblems::default();
         // Each value is applied separately, so that every invalid value is reported.
         for (name, value) in &resolved {
             let single_value = FieldPatch::from([(name.clone(), value.clone())]);
@@ -202,7 +204,7 @@ impl ImportedFields {
         problems.into_result(())?;
         self.effective
             .apply(&FieldValues::NONE, &resolved, self.now)
-            .map_err(invalid_fields)
+            .map_err(to_invalid_row)
     }
 
     /// Returns the problem of an invalid value. For a text, the problem has the rule and the text.
@@ -217,7 +219,7 @@ impl ImportedFields {
                 let reason = format!("{}, but was {}", field.rule(), quote_beginning(text));
                 InvalidRow::in_column(format!("fields.{name}"), reason)
             }
-            _ => invalid_fields(problem),
+            _ => to_invalid_row(problem),
         }
     }
 
@@ -254,7 +256,7 @@ impl ImportedFields {
         })
     }
 
-    /// Returns all fields after the import; `None` if the import does not change them.
+    /// Returns all fields after the import, or `None` if the import does not change the fields.
     pub(super) fn after_import(&self) -> Option<Vec<FieldDefinition>> {
         let new_fields: Vec<FieldDefinition> = self.new_fields().cloned().collect();
         if new_fields.is_empty() {
@@ -273,8 +275,8 @@ impl ImportedFields {
     }
 }
 
-/// Returns the problem of a row with invalid values.
-fn invalid_fields(problem: FieldProblem) -> InvalidRow {
+/// Converts the problem of values to the problem of their row.
+fn to_invalid_row(problem: FieldProblem) -> InvalidRow {
     let (FieldProblem::Unknown(reason) | FieldProblem::Invalid(reason)) = problem;
     let reason = format!("are invalid: {}", reason.trim_end_matches('.'));
     InvalidRow::in_column("fields", reason)

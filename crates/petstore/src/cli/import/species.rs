@@ -1,7 +1,8 @@
-//! Finds the categories of animals for which a file has only a species.
+//! Finds categories for the animals for which a file has a species, but no category.
 //!
-//! As in the console, the category of a species is the one with its label, or else the category of
-//! most of its newest animals, or else a new category.
+//! As in the console, an animal gets the category with the label of its species. If there is none,
+//! it gets the category that most of the newest animals of the species have. If the store has no
+//! animals of the species, it gets a new category.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -23,16 +24,18 @@ const SPECIES: &str = "species";
 struct UsedCategories {
     /// The highest id of a category so far.
     highest: i64,
-    /// The categories of the newest animals of each species, the newest last. Their number is at
-    /// most the default length of a page, as in the console.
+    /// The categories of the newest animals of each species, the newest last. For each species,
+    /// there are at most as many as the default length of a page, because the console, too, looks
+    /// at this number of animals.
     newest: BTreeMap<String, VecDeque<i64>>,
 }
 
 impl UsedCategories {
-    /// Records the category of an animal, or the id of a category.
-    fn add(&mut self, resource: &Resource) {
+    /// Records what a resource says about categories: the category that an animal has, or only the
+    /// id of a category, which may have no animals.
+    fn record(&mut self, resource: &Resource) {
         match resource {
-            Resource::Pet(pet) => self.add_pet(pet),
+            Resource::Pet(pet) => self.record_pet(pet),
             Resource::Category(category) => self.highest = self.highest.max(category.id),
             Resource::Order(_) | Resource::Note(_) => {}
         }
@@ -40,7 +43,7 @@ impl UsedCategories {
 
     /// Records the category of an animal. Unless the animal is withdrawn, it becomes the newest of
     /// its species.
-    fn add_pet(&mut self, pet: &StorePet) {
+    fn record_pet(&mut self, pet: &StorePet) {
         self.highest = self.highest.max(pet.category_id);
         let Some(FieldValue::Text(species)) = pet.fields.get(SPECIES) else {
             return;
@@ -56,21 +59,27 @@ impl UsedCategories {
         }
     }
 
-    /// Returns the category that most of the newest animals of a species have; `None` without such
-    /// animals.
+    /// Returns the category that is most frequent among the newest animals of a species. Of equally
+    /// frequent categories, returns the one with the highest id. Returns `None` if there is no such
+    /// animal.
     fn most_frequent(&self, species: &str) -> Option<i64> {
         let mut ids: Vec<i64> = self.newest.get(species)?.iter().copied().collect();
         ids.sort_unstable();
+        // Of equally long groups, `max_by_key` returns the last one, which has the highest id.
         let largest_group = ids.chunk_by(i64::eq).max_by_key(|group| group.len())?;
         largest_group.first().copied()
     }
 }
 
-/// Sets the category of each species in `csv`, and returns the categories that the store does not have
-/// yet. A species gets none if several categories have its label.
-pub(super) fn find_species_categories(
-    catalogue: Option<&mut (dyn Snapshot + 'static)>,
+/// Sets the category of each species in `csv`. Returns the categories that the store does not have
+/// yet.
+///
+/// A species gets no category if several categories have its label, or if it needs a new category
+/// that cannot be added.
+pub(super) fn set_species_categories(
     csv: &mut CsvOptions,
+    // Within an `Option`, the lifetime of the snapshot behind `&mut` cannot be shortened.
+    snapshot: Option<&mut (dyn Snapshot + 'static)>,
 ) -> Result<Vec<Category>, StoreError> {
     let mut new_categories = Vec::new();
     let mut fields = csv.fields.iter();
@@ -78,9 +87,9 @@ pub(super) fn find_species_categories(
         return Ok(new_categories);
     };
     let mut used_categories = UsedCategories::default();
-    if let Some(catalogue) = catalogue {
-        catalogue.visit_resources(&mut |resource| {
-            used_categories.add(&resource);
+    if let Some(snapshot) = snapshot {
+        snapshot.visit_resources(&mut |resource| {
+            used_categories.record(&resource);
             ControlFlow::Continue(())
         })?;
     }
@@ -89,10 +98,11 @@ pub(super) fn find_species_categories(
         let label = field.display_text(species);
         let id = match *csv.categories.with_label(label) {
             [id] => Some(id),
-            [_, _, ..] => None,
             [] => used_categories
                 .most_frequent(species)
-                .or_else(|| add_category(label, &mut used_categories, &mut new_categories)),
+                .or_else(|| add_new_category(label, &mut used_categories, &mut new_categories)),
+            // Several categories have the label.
+            _ => None,
         };
         if let Some(id) = id {
             csv.categories.set_species_category(species, id);
@@ -109,9 +119,9 @@ fn choice_values(field: &FieldDefinition) -> &[String] {
     }
 }
 
-/// Adds a category with this label and the next id. Returns `None` if there is no further id, or if
-/// the label is invalid.
-fn add_category(
+/// Adds a category with this label and the next id to `new_categories`. Returns its id. Returns
+/// `None` if there is no further id, or if the label is invalid.
+fn add_new_category(
     label: &str,
     used_categories: &mut UsedCategories,
     new_categories: &mut Vec<Category>,

@@ -20,7 +20,7 @@ pub(super) fn print_new_key(
     record: &KeyRecord,
     database: &DatabaseArgs,
 ) -> anyhow::Result<()> {
-    output::print_all(&format!("{}\n", key.reveal())).with_context(|| {
+    output::print_completely(&format!("{}\n", key.reveal())).with_context(|| {
         format!(
             "key {0} was created but could not be printed; revoke it: petstore keys revoke {0}",
             record.id
@@ -48,16 +48,16 @@ pub(super) fn print_new_key(
 /// Prints all keys, without their secrets, in this format.
 pub(super) fn print_list(records: &[KeyRecord], format: Format) -> anyhow::Result<()> {
     match format {
-        Format::Table => output::print(&table(records)),
+        Format::Table => output::print(&render_keys(records)),
         Format::Json => {
-            let rows: Vec<Value> = records.iter().map(json_element).collect();
+            let rows: Vec<Value> = records.iter().map(to_json_element).collect();
             output::print(&format!("{}\n", serde_json::to_string_pretty(&rows)?))
         }
     }
 }
 
 /// Returns a key as an element of the JSON list.
-fn json_element(record: &KeyRecord) -> Value {
+fn to_json_element(record: &KeyRecord) -> Value {
     json!({
         "id": record.id.0,
         "name": record.name,
@@ -73,7 +73,7 @@ fn json_element(record: &KeyRecord) -> Value {
 }
 
 /// Renders the table of all keys.
-fn table(records: &[KeyRecord]) -> String {
+fn render_keys(records: &[KeyRecord]) -> String {
     let heading = [
         "ID",
         "NAME",
@@ -101,7 +101,7 @@ fn table(records: &[KeyRecord]) -> String {
             text_or_dash(record.rate_limit),
         ]
     }));
-    output::table(&rows)
+    output::render_table(&rows)
 }
 
 /// Returns the text of a value, or `-` if there is no value.

@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 use tracing::warn;
 
 use crate::cli::{
-    management::{Reserve, ReservedAddress},
+    reserved_address::{Reserve, ReservedAddress},
     values::{self, ListenOrOff},
 };
 
@@ -25,8 +25,8 @@ pub(super) struct ListenerSettings<'a> {
 }
 
 impl ListenerSettings<'_> {
-    /// Returns the address to listen on. Without one in the settings, this is the default port on this
-    /// machine, even if the listener is off.
+    /// Returns the address to listen on. Without one in the settings, this is the default port on
+    /// this machine, even if the listener is off.
     pub(super) fn address(&self) -> SocketAddr {
         match self.value {
             Some(ListenOrOff::At(address)) => address,
@@ -36,7 +36,8 @@ impl ListenerSettings<'_> {
         }
     }
 
-    /// Returns the URL at which browsers reach a listener at this address, without a trailing slash.
+    /// Returns the URL at which browsers reach a listener at this address, without a trailing
+    /// slash.
     pub(super) fn url_for(&self, address: SocketAddr, has_tls: bool) -> String {
         if let Some(url) = self.url {
             return url.as_str().to_owned();
@@ -64,8 +65,8 @@ impl ListenerSettings<'_> {
         }
     }
 
-    /// Turns a failure into a warning if the option is not set: the operator may not need the pages, so
-    /// a port in use must not keep the service from starting.
+    /// Turns a failure into a warning if the option is not set: the operator may not need the
+    /// pages, so a port in use must not keep the service from starting.
     fn fail_only_if_set<T>(&self, result: anyhow::Result<T>) -> anyhow::Result<Option<T>> {
         match result {
             Ok(value) => Ok(Some(value)),

@@ -1,5 +1,5 @@
-//! The options of `petstore serve` for the console and the window, and for the facts about the store on
-//! their pages.
+//! The options of `petstore serve` for the console and the window, and for the facts about the
+//! store on their pages.
 
 use std::{env, fs, path::PathBuf};
 
@@ -32,12 +32,12 @@ pub(super) struct StoreArgs {
 
     /// The currency of all prices, such as EUR (ISO 4217), which the console and the window show
     /// with each
-    #[arg(long, value_name = "CODE", env = "PETSTORE_CURRENCY", value_parser = values::currency)]
+    #[arg(long, value_name = "CODE", env = "PETSTORE_CURRENCY", value_parser = values::parse_currency)]
     pub(super) currency: Option<Currency>,
 
-    /// The time zone of the store, such as Europe/Berlin (IANA), whose days the console and the window
-    /// have; without one, UTC
-    #[arg(long, value_name = "ZONE", env = "PETSTORE_TIME_ZONE", value_parser = values::time_zone)]
+    /// The time zone of the store, such as Europe/Berlin (IANA), whose days the console and the
+    /// window have; without one, UTC
+    #[arg(long, value_name = "ZONE", env = "PETSTORE_TIME_ZONE", value_parser = values::parse_time_zone)]
     pub(super) time_zone: Option<StoreTimeZone>,
 }
 
@@ -62,7 +62,7 @@ pub(super) struct ConsoleArgs {
 pub(in crate::cli) struct ConsoleUrlArgs {
     /// The address and port of the console, the pages for the staff; off turns it off. By default
     /// 127.0.0.1:8081, if that is free
-    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_CONSOLE_LISTEN", value_parser = values::listen_address_or_off)]
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_CONSOLE_LISTEN", value_parser = values::parse_listen_address_or_off)]
     pub(super) console_listen: Option<ListenOrOff>,
 
     /// Where browsers reach the console, such as `https://console.shop.example`; by default, its
@@ -83,14 +83,16 @@ impl ConsoleUrlArgs {
         }
     }
 
-    /// Whether the URL of the console is set.
-    pub(in crate::cli) fn has_url(&self) -> bool {
+    /// Whether the option for the URL of the console is set.
+    pub(in crate::cli) fn is_url_set(&self) -> bool {
         self.console_url.is_some()
     }
 
-    /// Returns the URL at which browsers reach the console, without a trailing slash. If the URL is not
-    /// set, commands guess from the variable for the certificate whether the service uses TLS.
-    pub(in crate::cli) fn url(&self) -> String {
+    /// Returns the URL at which browsers reach the console, without a trailing slash.
+    ///
+    /// Without the option for the URL, this is the listen address of the console. Whether the
+    /// service uses TLS is guessed from the environment variable for its certificate.
+    pub(in crate::cli) fn reachable_url(&self) -> String {
         let has_tls = env::var_os("PETSTORE_TLS_CERT").is_some_and(|file| !file.is_empty());
         let settings = self.listener_settings();
         settings.url_for(settings.address(), has_tls)
@@ -103,7 +105,7 @@ impl ConsoleUrlArgs {
 pub(super) struct WindowArgs {
     /// The address and port of the window, the public pages of the animals; off turns it off. By
     /// default 127.0.0.1:8082, if that is free
-    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_WINDOW_LISTEN", value_parser = values::listen_address_or_off)]
+    #[arg(long, value_name = "ADDRESS", env = "PETSTORE_WINDOW_LISTEN", value_parser = values::parse_listen_address_or_off)]
     pub(super) window_listen: Option<ListenOrOff>,
 
     /// Where the public reaches the window, such as `https://animals.shop.example`; by default, its
@@ -143,7 +145,7 @@ impl WindowArgs {
         }
     }
 
-    /// Logs a warning if the public URL of the window is without TLS.
+    /// Logs a warning if the URL of the window does not use TLS. A URL of this machine needs none.
     pub(super) fn warn_without_tls(&self) {
         let Some(url) = self.window_url.as_ref().map(Origin::as_str) else {
             return;
@@ -160,15 +162,16 @@ impl WindowArgs {
         let Some(path) = &self.window_style else {
             return Ok(None);
         };
-        let file_name = path.display();
+        let shown_path = path.display();
         let sheet = fs::read(path).with_context(|| {
             BadSetting(format!(
-                "cannot read the style sheet {file_name}, which --window-style names"
+                "cannot read the style sheet {shown_path}, which --window-style names"
             ))
         })?;
+        // The problem completes the sentence, such as "is not UTF-8 text".
         let style = Style::new(sheet).map_err(|problem| {
             BadSetting(format!(
-                "the style sheet {file_name}, which --window-style names, {problem}"
+                "the style sheet {shown_path}, which --window-style names, {problem}"
             ))
         })?;
         Ok(Some(style))

@@ -32,16 +32,16 @@ use super::{FilesChanged, Serve, log_warnings};
 use crate::cli::{
     backups::BackupMaker,
     demo_store::DemoStore,
-    first_start,
-    management::{self, ReservedAddress},
+    first_start, management,
     pages::{Listeners, PageParts, Pages},
+    reserved_address::ReservedAddress,
     runtime::{self, EndSignals, notify},
     tasks,
     webhooks::KeyFileUser,
 };
 
-/// The reserved addresses of a service, and the settings that are read from files before them. See
-/// [`ReservedAddress`].
+/// The reserved addresses of a service, and the settings that are read from files before the
+/// addresses are reserved. See [`ReservedAddress`].
 struct ServiceAddresses {
     tls: Option<Arc<Tls>>,
     provider: Option<Provider>,
@@ -72,22 +72,24 @@ struct Service {
 impl Serve {
     /// Opens the parts of the service, serves until a signal, and waits for the last write.
     pub(super) async fn serve(mut self, warnings: Vec<String>) -> anyhow::Result<()> {
-        // The log starts first, because opening the store can take long, and then logs its progress.
+        // The log starts first, because opening the store can take long, and then logs its
+        // progress.
         let _log = log::start(self.log.format, self.log.level);
         log_warnings(warnings);
         let addresses = self.reserve_addresses()?;
 
         let store = self.open_store().await?;
         let photos = Arc::new(self.photos.open(&self.database.url).await?);
-        // The addresses were only reserved so far: no client can connect before the database has its
-        // schema.
+        // Until here, the addresses are only reserved, so that no client connects before the
+        // database has its schema.
         let listeners = self.listen(addresses)?;
         let mut signals = match self.end_signals.take() {
             Some(signals) => signals,
             None => EndSignals::for_service()?,
         };
 
-        let limits = self.raise_and_get_limits();
+        let max_connections = self.raise_connection_limit();
+        let limits = self.server_limits(max_connections);
         let demo = self.demo.take();
         let service = self
             .build_service(&store, photos, &limits, &listeners)
@@ -118,8 +120,8 @@ impl Serve {
         .await
     }
 
-    /// Reads the files that the settings name, and then reserves the addresses. In this order, a port
-    /// in use does not hide a wrong setting.
+    /// Reads the files that the settings name, and then reserves the addresses. In this order, a
+    /// port in use does not hide a wrong setting.
     fn reserve_addresses(&self) -> anyhow::Result<ServiceAddresses> {
         let tls = self.tls.load()?;
         let style = self.pages.read_style()?;
@@ -171,7 +173,9 @@ impl Serve {
             .management
             .prepare_traces(self.deployment, &mut runtime::random())?;
         let spans = traces.as_ref().map(|traces| Arc::clone(&traces.spans));
-        let registrar = self.webhooks.registrar(database, KeyFileUser::Service);
+        let registrar = self
+            .webhooks
+            .build_registrar(database, KeyFileUser::Service);
         let dispatcher = self.build_dispatcher(store, &clock, &registrar, spans.clone())?;
         let app = Arc::new(App::new(
             Arc::clone(store),
@@ -180,7 +184,7 @@ impl Serve {
             photos,
             &self.app_settings(),
         ));
-        let backups = self.backups.open(database, &app).await?;
+        let backups = self.backups.prepare(database, &app).await?;
         Ok(Service {
             store: Arc::clone(store),
             app,
@@ -203,7 +207,7 @@ impl Serve {
             Arc::clone(store),
             Arc::clone(clock),
             runtime::random(),
-            self.webhooks.connector()?,
+            self.webhooks.build_connector()?,
             registrar,
             spans,
         ))
@@ -216,16 +220,18 @@ impl Serve {
         app: &Arc<App>,
         listeners: &ServiceListeners,
     ) -> anyhow::Result<()> {
-        let urls = self.pages.urls(&listeners.pages, listeners.tls.is_some());
+        let urls = self
+            .pages
+            .urls_for(&listeners.pages, listeners.tls.is_some());
         let address = listeners.api.local_addr()?;
         demo.fill(app, address, &urls).await
     }
 
-    /// Logs the addresses of the service, and creates the first key and manager of a new service or
-    /// logs how to do so.
+    /// Logs the addresses of the service. If the service is new, creates its first key and its
+    /// first manager, or logs how to create them.
     async fn log_start(&self, app: &Arc<App>, listeners: &ServiceListeners) -> anyhow::Result<()> {
         let has_tls = listeners.tls.is_some();
-        let urls = self.pages.urls(&listeners.pages, has_tls);
+        let urls = self.pages.urls_for(&listeners.pages, has_tls);
         let address = listeners.api.local_addr()?;
         let database = &self.database.url;
         let settings = self.api_settings(has_tls);
@@ -244,10 +250,9 @@ impl Serve {
         limits: &Limits,
         signals: EndSignals,
     ) -> anyhow::Result<()> {
-        let has_tls = listeners.tls.is_some();
-        let api = self.build_api(&service, has_tls)?;
+        let api = self.build_api(&service, listeners.tls.is_some())?;
         let management = Arc::new(Management::new(Arc::clone(&api)));
-        // `stop` completes when `wait_for_last_signal` drops the sender. It ends the listeners.
+        // `stop` ends the listeners. It completes when `wait_for_last_signal` drops the sender.
         let (stop_sender, stop_receiver) = oneshot::channel::<()>();
         let stop = stop_receiver.map(drop).shared();
         let last_signal = wait_for_last_signal(
@@ -274,7 +279,7 @@ impl Serve {
         tokio::select! {
             _ = serving => {}
             () = last_signal => {}
-            // Only logs, and never completes. Without it, the service still runs.
+            // Only logs, and never completes. If it cannot start, the service runs without it.
             Ok(()) = runtime::log_file_size_limit() => {}
         }
         Ok(())
@@ -317,9 +322,9 @@ impl Serve {
         };
         let pages = self
             .pages
-            .run(listeners.pages, page_parts, limits, stop.clone());
+            .serve(listeners.pages, page_parts, limits, stop.clone());
         let api_stop = Box::pin(end_change_streams(Arc::clone(&api), stop));
-        let requests = server::serve(listeners.api, tls, api.handler(), limits, api_stop);
+        let requests = server::serve(listeners.api, tls, api.clone_as_handler(), limits, api_stop);
         tokio::join!(requests, pages);
         tasks.shut_down().await;
     }
@@ -341,7 +346,7 @@ fn close_store(store: Arc<dyn Store>) -> Result<(), FilesChanged> {
 /// Shuts the service down in steps, and completes at the signal after the last one:
 ///
 /// 1. At the first signal, or at a fatal error of the store, reports that the service is not ready.
-/// 2. After the shutdown delay, or at the next signal, drops `stop_sender`, which ends the listeners.
+/// 2. After the shutdown delay, or at the next signal, drops `stop_sender` to end the listeners.
 async fn wait_for_last_signal(
     mut signals: EndSignals,
     store: Arc<dyn Store>,
@@ -367,8 +372,8 @@ async fn wait_for_last_signal(
     signals.next().await;
 }
 
-/// Waits for `stop`, then ends the streams of changes. These responses have no end of their own, so they
-/// would otherwise delay the shutdown.
+/// Waits for `stop`, then ends the streams of changes. These responses have no end of their own, so
+/// they would otherwise delay the shutdown.
 async fn end_change_streams(api: Arc<Api>, stop: impl Future<Output = ()>) {
     stop.await;
     let open = api.connections().open.get();

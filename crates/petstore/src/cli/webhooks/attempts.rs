@@ -1,4 +1,5 @@
-//! Prints attempts to deliver messages, for `petstore webhooks attempts` and `petstore webhooks test`.
+//! Prints attempts to deliver messages, for `petstore webhooks attempts` and
+//! `petstore webhooks test`.
 
 use std::time::Duration;
 
@@ -27,8 +28,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// sooner.
 const PICKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The end of an error message about a test message that waits for a service. It follows a subject
-/// that stands for the test message.
+/// The end of an error message about a test message that waits for a service. The subject before it
+/// is the test message, such as `it`.
 pub(super) const SENT_LATER: &str =
     "is sent when `petstore serve` runs with the key file of the webhooks";
 
@@ -49,21 +50,15 @@ pub(super) async fn print_all(store: &dyn Store, webhook: WebhookId) -> anyhow::
     }
 }
 
-/// Waits until a running service has sent a test message, and prints the attempt. Fails if the message
-/// was not delivered.
+/// Waits until a running service has sent a test message, and prints the attempt. Fails if the
+/// message was not delivered.
 pub(super) async fn wait_for_test(store: &dyn Store, test: &TestMessage) -> anyhow::Result<()> {
     let began_at = SystemClock.instant();
     let mut last_number = 0;
     loop {
-        let attempts = store
-            .list_attempts(test.webhook, last_number, ATTEMPTS_PER_READ)
-            .await?;
-        for (number, attempt) in attempts {
-            if attempt.message_id == test.message_id {
-                print(&attempt)?;
-                return check_delivery(&attempt);
-            }
-            last_number = number;
+        if let Some(attempt) = find_test_attempt(store, test, &mut last_number).await? {
+            print(&attempt)?;
+            return check_delivery(&attempt);
         }
 
         let waiting_time = SystemClock.instant().saturating_duration_since(began_at);
@@ -79,6 +74,26 @@ pub(super) async fn wait_for_test(store: &dyn Store, test: &TestMessage) -> anyh
         );
         time::sleep(POLL_INTERVAL).await;
     }
+}
+
+/// Looks for the attempt to deliver a test message among the attempts after `last_number`. Raises
+/// `last_number` to the number of the last attempt that has another message, so that no attempt is
+/// read twice.
+async fn find_test_attempt(
+    store: &dyn Store,
+    test: &TestMessage,
+    last_number: &mut i64,
+) -> anyhow::Result<Option<Attempt>> {
+    let attempts = store
+        .list_attempts(test.webhook, *last_number, ATTEMPTS_PER_READ)
+        .await?;
+    for (number, attempt) in attempts {
+        if attempt.message_id == test.message_id {
+            return Ok(Some(attempt));
+        }
+        *last_number = number;
+    }
+    Ok(None)
 }
 
 /// Fails if an attempt did not deliver its test message.

@@ -21,7 +21,7 @@ use super::{
     stored,
 };
 
-/// The store whose webhooks a command changes, with what the changes need.
+/// What a command needs to change the webhooks of a store.
 pub(super) struct Changer<'a> {
     pub(super) store: &'a dyn Store,
     pub(super) registrar: &'a Registrar,
@@ -34,8 +34,8 @@ impl Changer<'_> {
         self.execute(None, WebhookCommand::Add(new_webhook)).await
     }
 
-    /// Carries out a command on an existing webhook, and prints the result: the webhook, or the attempt
-    /// of a test.
+    /// Carries out a command on an existing webhook, and prints the result: the webhook, or the
+    /// attempt of a test.
     pub(super) async fn change(
         &self,
         id: WebhookId,
@@ -52,10 +52,12 @@ impl Changer<'_> {
         present: Option<StoredWebhook>,
         command: WebhookCommand,
     ) -> anyhow::Result<()> {
-        // Looked up first, because `decide` creates the key file if the command needs one.
-        let missing_key_file = self.missing_key_file();
+        // This comes first, because `decide` creates the key file if the command needs one.
+        let missing_key_file = self.find_missing_key_file();
         let now = SystemClock.now();
         let decision = self.decide(present.as_ref(), &command, now).await?;
+        // Checked before the save, because a service that cannot read the key could not use the
+        // saved secret.
         if decision.secret.is_some() {
             self.check_key_file()?;
         }
@@ -68,7 +70,7 @@ impl Changer<'_> {
                 output::print_message(&line);
                 Ok(())
             }
-            WebhookChange::Add(_) | WebhookChange::Change { .. } | WebhookChange::Nothing => {
+            WebhookChange::Add(_) | WebhookChange::Update { .. } | WebhookChange::Nothing => {
                 self.print_result(&decision, &command)?;
                 print_new_key_file(missing_key_file)
             }
@@ -108,17 +110,17 @@ impl Changer<'_> {
         check_outcome(&outcome, &decision.change)
     }
 
-    /// Returns the path of the key file if the file does not exist yet, so that the command can report
-    /// when it is created.
-    fn missing_key_file(&self) -> Option<PathBuf> {
+    /// Returns the path of the key file if the file does not exist yet, so that the command can
+    /// report when it is created.
+    fn find_missing_key_file(&self) -> Option<PathBuf> {
         match self.registrar.vault().path() {
             Some(key_file) if !key_file.exists() => Some(key_file.to_owned()),
             _ => None,
         }
     }
 
-    /// Checks that the owner of the database can read the key file. The service runs as this user, and
-    /// needs the key.
+    /// Checks that the owner of the database can read the key file. The service runs as this user,
+    /// and needs the key.
     fn check_key_file(&self) -> anyhow::Result<()> {
         let Some(key_file) = self.registrar.vault().path() else {
             return Ok(());
@@ -169,6 +171,7 @@ impl Changer<'_> {
 fn check_outcome(outcome: &WriteOutcome, change: &WebhookChange) -> anyhow::Result<()> {
     match (outcome, change) {
         (WriteOutcome::Done, _) => Ok(()),
+        // The message ends with "the first is sent when ...".
         (WriteOutcome::Full, WebhookChange::Test(_)) => bail!(
             "{} test messages wait already; the first {SENT_LATER}",
             Webhook::MAX_TESTS
@@ -176,6 +179,7 @@ fn check_outcome(outcome: &WriteOutcome, change: &WebhookChange) -> anyhow::Resu
         (WriteOutcome::Full, _) => {
             bail!("there are {} webhooks already; remove one", Webhook::MAX)
         }
+        // Only `Stale` can occur: the first two are for idempotency keys, and a command has none.
         (
             WriteOutcome::Replayed(_) | WriteOutcome::IdempotencyConflict | WriteOutcome::Stale,
             _,
@@ -185,9 +189,10 @@ fn check_outcome(outcome: &WriteOutcome, change: &WebhookChange) -> anyhow::Resu
     }
 }
 
-/// Tells the user to back up the key file, if this command has created it.
-fn print_new_key_file(missing_before: Option<PathBuf>) -> anyhow::Result<()> {
-    let Some(key_file) = missing_before else {
+/// Tells the user to back up the key file if this command has created it: `missing_key_file`, which
+/// did not exist before the command, exists now.
+fn print_new_key_file(missing_key_file: Option<PathBuf>) -> anyhow::Result<()> {
+    let Some(key_file) = missing_key_file else {
         return Ok(());
     };
     if key_file.exists() {

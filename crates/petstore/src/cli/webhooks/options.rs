@@ -33,38 +33,36 @@ pub(in super::super) struct WebhookArgs {
     webhook_allow: Vec<Network>,
 
     /// The file with the key that encrypts the secrets of webhooks and second factors, created with
-    /// the first of them; the default is the name of the SQLite file with the ending .secret-key, and
-    /// for a service over PostgreSQL petstore.secret-key in its working folder
+    /// the first of them; the default is the name of the SQLite file with the ending .secret-key,
+    /// and for a service over PostgreSQL petstore.secret-key in its working folder
     #[arg(long, global = true, value_name = "FILE", env = "PETSTORE_SECRET_KEY_FILE", value_parser = values::new_file())]
     secret_key_file: Option<PathBuf>,
 }
 
 impl WebhookArgs {
-    /// Returns the registrar, which checks the URLs of webhooks and encrypts their secrets. Its key
-    /// is in the key file that `process` uses.
-    pub(in super::super) fn registrar(
+    /// Builds the registrar, which checks the URLs of webhooks and encrypts their secrets with the
+    /// key in the key file.
+    pub(in super::super) fn build_registrar(
         &self,
         database: &DatabaseUrl,
-        process: KeyFileUser,
+        key_file_user: KeyFileUser,
     ) -> Registrar {
-        let key_file = self.key_file(database, process);
+        let key_file = self.choose_key_file(database, key_file_user);
         let owner = match database {
             DatabaseUrl::Sqlite(database_file) => FileOwner::for_file(database_file),
-            DatabaseUrl::Postgres(_) => key_file
-                .as_ref()
-                .and_then(|key_file| FileOwner::for_file(key_file)),
+            DatabaseUrl::Postgres(_) => key_file.as_deref().and_then(FileOwner::for_file),
         };
         let vault = Arc::new(Vault::new(key_file, owner));
         Registrar::new(vault, self.allowed_networks(), runtime::random())
     }
 
-    /// Returns the path of the key file. Returns `None` for a command over PostgreSQL without the
-    /// option; see [`KeyFileUser::Command`].
-    fn key_file(&self, database: &DatabaseUrl, process: KeyFileUser) -> Option<PathBuf> {
+    /// Chooses the path of the key file: the one of the option, or a default. Returns `None` if
+    /// there is no default: see [`KeyFileUser::Command`].
+    fn choose_key_file(&self, database: &DatabaseUrl, user: KeyFileUser) -> Option<PathBuf> {
         if let Some(key_file) = &self.secret_key_file {
             return Some(key_file.clone());
         }
-        match (database, process) {
+        match (database, user) {
             (DatabaseUrl::Sqlite(database_file), _) => {
                 let mut key_file = database_file.clone().into_os_string();
                 key_file.push(KEY_FILE_SUFFIX);
@@ -75,8 +73,8 @@ impl WebhookArgs {
         }
     }
 
-    /// Returns the connector with which the service sends messages.
-    pub(in super::super) fn connector(&self) -> anyhow::Result<Connector> {
+    /// Builds the connector with which the service sends messages.
+    pub(in super::super) fn build_connector(&self) -> anyhow::Result<Connector> {
         Ok(Connector::new(
             self.allowed_networks(),
             Box::new(SystemResolver),
@@ -96,7 +94,7 @@ impl WebhookArgs {
 #[derive(Debug, Clone, Copy)]
 pub(in super::super) enum KeyFileUser {
     Service,
-    /// Over PostgreSQL, a command has no default key file, because it does not know the working folder
-    /// of the service.
+    /// Over PostgreSQL, a command has no default key file, because it does not know the working
+    /// folder of the service.
     Command,
 }

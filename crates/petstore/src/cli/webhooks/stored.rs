@@ -38,7 +38,7 @@ pub(super) fn print(webhook: &Webhook) -> anyhow::Result<()> {
 /// shown again, so this fails if the line cannot be printed.
 pub(super) fn print_with_secret(webhook: &Webhook, secret: &str) -> anyhow::Result<()> {
     let line = json_line(|json| json::write_webhook(json, webhook, Some(secret)))?;
-    output::print_all(&line).with_context(|| {
+    output::print_completely(&line).with_context(|| {
         format!(
             "the secret of the webhook {0} could not be printed; make another one: petstore \
              webhooks rotate-secret {0}",

@@ -13,8 +13,8 @@ use crate::writes::unnest_rows;
 /// beginning with the identifiers (`$1`), and one with the versions that were read. For orders, another
 /// array tells whether each order held its animal.
 ///
-/// Every statement but `insert` fails unless it finds all of its rows as they were read. It fails by a
-/// division by zero, which aborts the transaction without another round trip.
+/// Every statement except `insert` fails unless it finds all of its rows as they were read. It
+/// fails by a division by zero, which aborts the transaction without another round trip.
 pub(super) struct Statements {
     pub(super) insert: String,
     pub(super) update: String,

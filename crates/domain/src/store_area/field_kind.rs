@@ -1,7 +1,5 @@
 //! The kinds of fields: their valid values, and the keys by which searches compare values.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use std::fmt;
 
 use super::{
@@ -34,6 +32,7 @@ named_enum! {
         Decimal = "decimal",
         /// A date of the form YYYY-MM-DD.
         Date = "date",
+        /// True or false.
         Boolean = "boolean",
         /// One of the choices of the field.
         Choice = "choice",
@@ -43,8 +42,11 @@ named_enum! {
 /// A value of a field. The kind of the field determines which texts and numbers are valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FieldValue {
+    /// A value of the kind `text`, `longText`, `decimal`, `date` or `choice`.
     Text(String),
+    /// A value of the kind `integer`.
     Integer(i64),
+    /// A value of the kind `boolean`.
     Boolean(bool),
 }
 
@@ -75,7 +77,8 @@ impl FieldKind {
         }
     }
 
-    /// Returns the rule for a value, phrased to follow "must be".
+    /// Returns the rule for a value, phrased to follow "must be". It repeats the limits above,
+    /// because a constant text cannot be formatted.
     pub(super) const fn rule(self) -> &'static str {
         match self {
             Self::Text => "a string of 1 to 255 characters, one of them visible, without U+0000",
@@ -93,9 +96,9 @@ impl FieldKind {
     }
 
     /// Parses the JSON form of a value, without quotes: `3` for an integer, `true` for a boolean.
+    /// Returns `None` for a text that is no integer or boolean, but must be one.
     ///
-    /// `None` if an integer or boolean cannot be parsed. Only [`FieldKind::allows`] checks the
-    /// other rules.
+    /// Only [`FieldKind::allows`] checks the other rules.
     pub(super) fn parse(self, text: &str) -> Option<FieldValue> {
         match self {
             Self::Integer => parse_integer(text).map(FieldValue::Integer),
@@ -117,20 +120,27 @@ impl FieldKind {
     /// Returns the key by which values are compared; `None` for values that cannot be searched for.
     /// Two values with the same key are equal for a search.
     ///
-    /// The key of a text is its [`whole_key`]. If the field is unique, it is the [`compact_key()`] of
-    /// the text without case and accents. Decimal numbers are compared by amount.
+    /// The key of a text is its [`whole_key`]. If the field is unique, the key is the
+    /// [`compact_key()`] of the text without case and accents. Decimal numbers are compared by
+    /// amount.
     ///
     /// For example, `Luna` and `LÚNA` have the key `luna`, and the decimals `2.5` and `2.50` have
     /// the key `25000`.
     pub fn key(self, is_unique: bool, value: &FieldValue) -> Option<String> {
-        match (self, value) {
-            (Self::LongText, _) => None,
-            (Self::Decimal, FieldValue::Text(text)) => {
-                Decimal::new(text).map(|number| number.ten_thousandths().to_string())
-            }
-            (_, FieldValue::Text(text)) if is_unique => Some(compact_key(identity_key(text))),
-            (_, FieldValue::Text(text)) => Some(whole_key(text)),
-            (_, value) => Some(value.to_string()),
+        if self == Self::LongText {
+            return None;
+        }
+        let FieldValue::Text(text) = value else {
+            return Some(value.to_string());
+        };
+        if self == Self::Decimal {
+            let number = Decimal::new(text)?;
+            return Some(number.ten_thousandths().to_string());
+        }
+        if is_unique {
+            Some(compact_key(identity_key(text)))
+        } else {
+            Some(whole_key(text))
         }
     }
 

@@ -2,8 +2,6 @@
 //! whose ending differs from the stored values. Each language has a list of such words, outside of
 //! this crate. They are added to a [`Phrase`](super::Phrase) that contains them.
 
-#![expect(missing_docs, reason = "self-explanatory names need no doc")]
-
 use super::{DateRange, FieldValues, NamePrefix, ValueFilter};
 
 /// One or several consecutive words of a phrase that have a meaning beyond their literal text.
@@ -14,6 +12,7 @@ use super::{DateRange, FieldValues, NamePrefix, ValueFilter};
 pub struct EverydayWord {
     /// The position of the first word in the phrase, from 0.
     pub first_word: usize,
+    /// The number of words of the phrase that belong together.
     pub word_count: usize,
     /// The properties: an animal must have all of them. Empty if the word does not describe a
     /// property.
@@ -25,8 +24,11 @@ pub struct EverydayWord {
 /// A property of an animal. An animal has it if any of the values, categories or dates matches.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Property {
+    /// Filters for the values of fields.
     pub values: Vec<ValueFilter>,
+    /// The numbers of categories.
     pub categories: Vec<i64>,
+    /// A range of dates, such as of birth.
     pub dates: Option<DateRange>,
 }
 

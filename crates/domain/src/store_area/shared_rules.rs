@@ -1,9 +1,11 @@
-//! Helpers that the rules for animals, orders, categories, notes and photos share.
+//! What the rules for animals, orders, categories, notes and photos share: how a [`Decision`] is
+//! made, and the checks of a command's subject and preconditions.
 
 use jiff::Timestamp;
 
 use super::{
-    Change, ChangeType, Conflict, Decision, OrderId, Preconditions, Refusal, Resource, StorePet,
+    Change, ChangeType, Conflict, Decision, OrderId, PhotoId, Preconditions, Refusal, Resource,
+    StorePet,
 };
 use crate::PetStatus;
 
@@ -51,6 +53,14 @@ impl Decision {
             releases: None,
             result: None,
             photo: None,
+        }
+    }
+
+    /// Returns the decision with the photo that the command added, replaced or changed.
+    pub(super) fn with_photo(self, id: PhotoId) -> Self {
+        Self {
+            photo: Some(id),
+            ..self
         }
     }
 
