@@ -122,10 +122,10 @@ async function aDay(at, hand, which) {
   await submit(at, "#results td.number a", hand);
   await press(at, "#order form > details summary", hand);
   await extend(at, hand);
-  await says(at, "The end of the reservation is changed.");
+  await says(at, "The end of the reservation has been changed.");
   done(at, "find the order and extend");
   await submit(at, "#work button[formaction$=cancel]", hand);
-  await says(at, "The reservation is cancelled.");
+  await says(at, "The reservation has been cancelled.");
   done(at, "cancel");
   await submit(at, "#work button[value=sell]", hand);
   await says(at, "Sold (order");
@@ -287,7 +287,7 @@ async function twoAtOnce(anna, ben) {
   await ben.page.waitForSelector("h1");
   if (await isThere(ben, "#work button[formaction$=cancel]")) {
     await submit(ben, "#work button[formaction$=cancel]");
-    await says(ben, "The reservation is cancelled.");
+    await says(ben, "The reservation has been cancelled.");
   }
   assert.equal(await orders(), 1);
 

@@ -167,7 +167,7 @@ async function anOutage(ben) {
   assert.equal(await page.$eval("#news", ({ hidden }) => hidden), true);
   await stop();
   await page.waitForSelector("#news:not([hidden])");
-  assert.match(await text(ben, "#news"), /The connection to the service is lost/);
+  assert.match(await text(ben, "#news"), /The connection to the service has been lost/);
   await start(away.port);
   await page.waitForSelector("#news[hidden]");
 

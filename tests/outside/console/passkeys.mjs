@@ -45,7 +45,7 @@ async function add(at, name) {
   await open(at, "/account/passkeys");
   await fill(at, "#name", name);
   await submit(at, BUTTON);
-  await has(at, "The passkey is added.");
+  await has(at, "The passkey has been added.");
 }
 
 // Presses the button, and waits for what the page itself says.
@@ -123,7 +123,7 @@ export async function passkeys(manager) {
   for (const at of [cleo, ben]) {
     await open(at, "/account/passkeys");
     await submit(at, "td button");
-    await has(at, "The passkey is removed.");
+    await has(at, "The passkey has been removed.");
     await signOut(at);
     await submit(at, BUTTON);
     await has(at, "This passkey does not work here");
@@ -158,7 +158,7 @@ async function withoutPublicKey(name) {
     assert.equal(at.page.url(), `${site}/orders`, manager);
     await open(at, "/account/passkeys");
     await submit(at, "td button");
-    await has(at, "The passkey is removed.");
+    await has(at, "The passkey has been removed.");
     await at.context.close();
   }
   console.log("The passkeys of password managers that do not give the public key separately sign in.");

@@ -97,7 +97,7 @@ async function theirOrder(at) {
   const sides = () => at.page.$eval(".photos > li:nth-child(1) .point input", ({ width, height }) => [width, height]);
   const before = await sides();
   await submit(at, ".photos > li:nth-child(1) button[value^=left]");
-  await says(at, "Photo turned.");
+  await says(at, "Photo rotated.");
   assert.deepEqual(await sides(), before.reverse());
   assert.equal(await value(at, ".photos > li:nth-child(1) input[name^=alt]"), "Pepper on a chair");
   done(at, "order and text");

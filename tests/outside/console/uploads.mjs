@@ -242,7 +242,7 @@ async function filesThatAreNoPhotos(at) {
   // The same picture twice is said, and both are added. Chosen again later, it is a third one.
   const copy = await file("copy.jpg", await (await import("node:fs/promises")).readFile(good));
   await choose(at, [good, copy]);
-  await at.page.waitForFunction(() => /^2 photos added\. +copy\.jpg: It is the same photo as photo-\d+\.jpg\.$/
+  await at.page.waitForFunction(() => /^2 photos added\. +copy\.jpg: This is the same photo as photo-\d+\.jpg\.$/
     .test(document.getElementById("sent").textContent));
   assert.equal(await shown(at), 3);
 }
@@ -276,7 +276,7 @@ async function signedOut(at) {
   await away(at);
   await at.page.waitForFunction(() => document.getElementById("news").dataset.shown === "out");
   await choose(at, await pictures(at, 1, 700, 500));
-  await rowsSay(at, 1, "You are signed out. Sign in in another tab");
+  await rowsSay(at, 1, "You are signed out. Use another tab to sign in");
   await otherTab(at, (other) => signIn(other, "Anna"));
   await press(at, ".uploads button");
   await rowsSay(at, 1, "Another member is signed in now.");

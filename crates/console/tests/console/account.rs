@@ -65,7 +65,7 @@ async fn a_new_password_that_is_sent_twice_is_a_success_twice() {
         for is_shown in [true, false] {
             let page = browser.get(done).await.expect(200);
             assert_eq!(
-                page.text.contains("Your password is changed."),
+                page.text.contains("Your password has been changed."),
                 is_shown,
                 "{page:?}"
             );

@@ -298,7 +298,7 @@ async fn a_response_counts_once_in_its_browser_and_from_its_issuer() {
     browser.get(&back).await.expect(303);
     browser.cookies = cookies;
     let page = browser.get(&back).await.expect(403);
-    assert!(page.text.contains("completed before"), "{page:?}");
+    assert!(page.text.contains("already completed"), "{page:?}");
     assert_eq!(shop.store.list_sessions(None).await.unwrap().len(), 1);
 }
 

@@ -74,7 +74,10 @@ async fn a_passkey_signs_in_by_itself_until_it_is_removed() {
         assert_eq!(page.next(), "/account/passkeys", "{click}");
     }
     let page = browser.get("/account/passkeys").await.expect(200);
-    assert!(page.text.contains("The passkey is added."), "{page:?}");
+    assert!(
+        page.text.contains("The passkey has been added."),
+        "{page:?}"
+    );
     assert_eq!(page.text.matches("<bdi>Ana’s phone</bdi>").count(), 1);
     assert!(browser.is_in().await && !other.is_in().await);
     assert_eq!(

@@ -172,7 +172,7 @@ async fn a_number_that_no_category_and_no_animal_has_is_no_category() {
     assert_eq!(
         rows(&page),
         [
-            "1 Rex 95 There is no category 95. Name it on the page Categories first, or correct the \
+            "1 Rex 95 There is no category 95. Name it on the Categories page first, or correct the \
              number.",
             "2 Max Dogs OK"
         ]

@@ -67,7 +67,10 @@ async fn a_quoted_cell_that_can_be_several_animals_is_asked_about() {
     let mut clerk = clerk(&shop).await;
     let lines = "name\tcategory\tdescription\nA\tDogs\t\"Shy\nB\tDogs\tCalled Max\"";
     let page = preview(&mut clerk, lines).await.expect(422);
-    assert!(page.text.contains("Is a quote not closed?"), "{page:?}");
+    assert!(
+        page.text.contains("Is a closing quotation mark missing?"),
+        "{page:?}"
+    );
     clerk
         .post("/add/many", &[("lines", lines)])
         .await
@@ -86,7 +89,8 @@ async fn a_quote_that_no_file_with_commas_can_have_is_named_with_its_line_and_ad
         for path in ["/add/preview", "/add/many"] {
             let page = clerk.post(path, &[("lines", lines)]).await.expect(422);
             assert!(
-                page.text.contains("Row 3: A quote is not closed"),
+                page.text
+                    .contains("Row 3: A closing quotation mark is missing"),
                 "{page:?}"
             );
             let kept = page.between("<textarea id=\"lines\"", "</textarea>");

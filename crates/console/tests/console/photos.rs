@@ -217,7 +217,10 @@ async fn one_press_makes_a_photo_the_main_photo() {
     assert_eq!(photo(&mut clerk, &path, 1).await, order[0]);
     undo(&mut clerk, &page).await.expect(303);
     let page = clerk.get(&format!("{path}/photos")).await.expect(200);
-    assert!(page.text.contains("The change is undone."), "{page:?}");
+    assert!(
+        page.text.contains("The change has been undone."),
+        "{page:?}"
+    );
     assert!(!page.text.contains("data-undo"), "{page:?}");
     for (at, id) in order.iter().enumerate() {
         assert_eq!(photo(&mut clerk, &path, at).await, *id);
@@ -475,7 +478,7 @@ async fn one_press_turns_a_photo_at_its_place_and_another_one_turns_it_back() {
     clerk.post(&target, &turn).await.expect(303);
     clerk.post(&target, &turn).await.expect(303);
     let page = clerk.get(&all).await.expect(200);
-    assert!(page.text.contains("Photo turned."), "{page:?}");
+    assert!(page.text.contains("Photo rotated."), "{page:?}");
     let photos = stored(&shop, &path).await;
     let turned = &photos[1];
     assert_eq!((photos.len(), turned.width, turned.height), (3, 6, 8));
@@ -487,7 +490,7 @@ async fn one_press_turns_a_photo_at_its_place_and_another_one_turns_it_back() {
         .await;
     assert!(file.whole().unwrap().starts_with(b"\xff\xd8"));
     let history = clerk.get(&path).await.expect(200);
-    assert!(history.text.contains("Photo turned") && !history.text.contains("Photo deleted"));
+    assert!(history.text.contains("Photo rotated") && !history.text.contains("Photo deleted"));
     // It is put back as it was, at its place, also a second time.
     for _ in 0..2 {
         undo(&mut clerk, &page).await.expect(303);

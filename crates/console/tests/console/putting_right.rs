@@ -84,7 +84,7 @@ async fn a_wrong_sale_or_cancellation_is_undone_with_its_end_and_customer() {
         // To undo that would sell the animal again, which nobody would expect of "Undo".
         let is_sale = command == "complete";
         assert_eq!(page.text.contains("data-undo"), !is_sale, "{page:?}");
-        let said = "<bdi>Rex</bdi></a>: The sale is undone.";
+        let said = "<bdi>Rex</bdi></a>: The sale has been undone.";
         assert_eq!(page.text.contains(said), is_sale, "{page:?}");
     }
     // Later, by a button on the page: of the animal that is sold, of the order that is cancelled.
@@ -117,7 +117,7 @@ async fn a_wrong_sale_or_cancellation_is_undone_with_its_end_and_customer() {
         let page = undo(&mut clerk, &page).await;
         assert_eq!(pet(&shop, 2).await.status, PetStatus::Available);
         assert_eq!(
-            page.text.contains("The sale is undone."),
+            page.text.contains("The sale has been undone."),
             act == "sell",
             "{page:?}"
         );
@@ -404,7 +404,10 @@ async fn an_edit_of_an_animal_is_undone_and_a_repeated_form_has_the_same_message
     clerk.post("/animals/2/edit", &edit).await.expect(303);
     let page = clerk.get("/animals/2").await.expect(200);
     let page = undo(&mut clerk, &page).await;
-    assert!(page.text.contains("The change is undone."), "{page:?}");
+    assert!(
+        page.text.contains("The change has been undone."),
+        "{page:?}"
+    );
     assert_eq!(pet(&shop, 2).await.name.as_str(), "Max");
     // An order has a contact, which the journal does not have, so a change of an order has no button.
     let page = clerk.get("/orders/1").await;

@@ -57,7 +57,7 @@ async fn the_statuses_on_today_agree_with_the_number_of_animals() {
             "de",
             ["Verfügbar", "Reserviert", "Vermittelt", "Sonstige Abgänge"],
         ),
-        ("fr", ["Disponibles", "Réservé", "Adopté", "Autre sortie"]),
+        ("fr", ["Disponibles", "Réservé", "Adopté", "Autres sorties"]),
         (
             "es",
             ["Disponibles", "Reservados", "Adoptado", "Otras bajas"],
@@ -115,7 +115,7 @@ async fn a_list_that_only_filters_make_empty_does_not_speak_of_spelling() {
     add(&mut browser, "Luna", "available").await;
     let page = browser.get("/animals?status=pending").await.expect(200);
     assert!(
-        page.text.contains("No animal matches these filters.")
+        page.text.contains("No animals match these filters.")
             && !page.text.contains("Check the spelling"),
         "{page:?}"
     );

@@ -91,7 +91,7 @@ pub(crate) static TEXTS: Texts = Texts {
     add_animals: "Tiere hinzufügen",
     numbers: "Anzahl der Tiere",
     first_steps: "Erste Schritte",
-    step_store: "Stellen Sie sich vor: Name, Sprache, Logo, Adresse und Öffnungszeiten",
+    step_store: "Sich vorstellen: Name, Sprache, Logo, Anschrift und Öffnungszeiten",
     step_animal: "Ein Tier hinzufügen",
     step_import: "Tiere aus einer Tabelle übernehmen",
     step_colleague: "Jemanden aus dem Team hinzufügen",
@@ -110,9 +110,9 @@ pub(crate) static TEXTS: Texts = Texts {
     take_back_more: "Rückgabe eintragen\u{a0}…",
     take_back: "Rückgabe eintragen",
     take_back_hint: "Der Kunde bringt das Tier zurück. Es ist dann wieder verfügbar.",
-    new_intake: "Auch die neue Aufnahme eintragen, mit dem heutigen Tag",
-    sold_without_order: "Das Tier wurde ohne Vorgang als verkauft markiert. Zum Korrigieren ändern Sie seinen Status.",
-    pending_without_order: "Das Tier wurde ohne Vorgang als reserviert markiert, deshalb hat die Reservierung kein \
+    new_intake: "Auch die neue Aufnahme eintragen, mit heutigem Datum",
+    sold_without_order: "Das Tier wurde ohne Vorgang als verkauft eingetragen. Zum Korrigieren ändern Sie seinen Status.",
+    pending_without_order: "Das Tier wurde ohne Vorgang als reserviert eingetragen, deshalb hat die Reservierung kein \
      Ende. Reservieren Sie es hier, um ein Ende festzulegen, verkaufen Sie es oder ändern Sie seinen Status.",
     withdraw: "Sonstigen Abgang eintragen",
     withdraw_more: "Sonstigen Abgang eintragen\u{a0}…",
@@ -125,7 +125,7 @@ pub(crate) static TEXTS: Texts = Texts {
     whole_before: "Vollständiger Text vor der Änderung",
     no_history: "Es sind keine Änderungen verzeichnet.",
     new_note: "Neue Notiz",
-    new_note_hint: "Nur das Team sieht Notizen, zum Beispiel zum Verhalten oder zu einem Anruf.",
+    new_note_hint: "Etwa zum Verhalten oder zu einem Anruf. Nur das Team sieht Notizen.",
     add_note: "Notiz hinzufügen",
     correct_note: "Ändern oder löschen",
     note_on: |animal| format!("Notiz zu {animal}"),
@@ -133,7 +133,7 @@ pub(crate) static TEXTS: Texts = Texts {
     note_corrected_by: |name| format!("geändert von {name}"),
     note_missing: "Schreiben Sie zuerst etwas.",
     no_note: "Diese Notiz wurde gelöscht.",
-    not_your_note: "Nur wer die Notiz geschrieben hat, oder die Leitung, kann sie ändern.",
+    not_your_note: "Ändern kann die Notiz nur die Leitung oder wer sie geschrieben hat.",
     too_many_notes: "Dieses Tier hat schon 500 Notizen. Löschen Sie einige, die nicht mehr gebraucht werden.",
     delete_note: "Notiz löschen",
     delete_note_question: "Diese Notiz löschen?",
@@ -204,7 +204,7 @@ pub(crate) static TEXTS: Texts = Texts {
     day_invalid: "Geben Sie heute oder einen späteren Tag ein, höchstens 400 Tage von heute an.",
     none_selected: "Wählen Sie zuerst mindestens ein Tier aus.",
     nothing_pasted: "Fügen Sie mindestens eine Zeile ein.",
-    stale: "Jemand anders hat inzwischen etwas geändert, deshalb wurde diesmal nichts geändert. \
+    stale: "Jemand anders hat inzwischen etwas geändert, deshalb wurde Ihre Änderung nicht ausgeführt. \
      Sehen Sie sich den aktuellen Stand an und versuchen Sie es noch einmal.",
     nothing_changed: "Es wurde nichts geändert. Bei diesen Tieren ist es nicht möglich:",
     undone_without: "Die anderen Tiere haben wieder ihren alten Wert. Diese bleiben, wie sie sind:",
@@ -308,10 +308,10 @@ pub(crate) static TEXTS: Texts = Texts {
     number_invalid: "Geben Sie eine ganze Zahl ein.",
 
     // Adding one animal.
-    category_of_species: "Bleibt sie leer, gilt die Kategorie der Tierart.",
+    category_of_species: "Ohne Angabe kommt das Tier in die übliche Kategorie seiner Tierart. Fehlt diese, wird sie angelegt.",
     species_or_category: "Wählen Sie eine Tierart oder eine Kategorie.",
     or_about: "Oder ungefähres Alter",
-    about_hint: "Z.\u{a0}B. 2 Jahre oder 8 Monate; eine Zahl allein gilt als Jahre.",
+    about_hint: "Zum Beispiel 2 Jahre oder 8 Monate; eine Zahl allein gilt als Jahre.",
     ages_typed: [
         "j jhr jahr jahre jahren",
         "m mon monat monate monaten",
@@ -323,14 +323,14 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // The texts about fields and their values.
     fields: "Felder",
-    fields_hint: "Felder beschreiben Ihre Tiere: in den Formularen, auf den Seiten der Tiere und für andere Programme.",
+    fields_hint: "Felder beschreiben Ihre Tiere. Es gibt sie in den Formularen, auf den Seiten der Tiere und für andere Programme.",
     more_fields: "Weitere Felder",
     any_value: "Alle",
     no_value: "–",
     field_label: "Bezeichnung",
     field_label_hint: "So wird das Feld angezeigt, z.\u{a0}B. Rasse.",
     field_name: "Technischer Name",
-    field_name_hint: "Kleinbuchstaben (a–z), Ziffern und Unterstriche, z.\u{a0}B. fell_laenge. Bleibt er leer, wird er aus der Bezeichnung gebildet. Er ist später nicht mehr änderbar.",
+    field_name_hint: "Kleinbuchstaben (a–z), Ziffern und Unterstriche, z.\u{a0}B. fell_laenge. Ohne Angabe wird er aus der Bezeichnung gebildet. Er ist später nicht mehr änderbar.",
     field_name_invalid: "Geben Sie einen technischen Namen ein: 1 bis 32 Kleinbuchstaben (a–z), Ziffern und Unterstriche, davon als Erstes ein Buchstabe.",
     field_name_taken: "Ein anderes Feld hat schon diesen technischen Namen. Geben Sie einen anderen ein.",
     field_label_taken: "Ein anderes Feld hat schon diese Bezeichnung. Beide würden in allen Formularen gleich aussehen. Geben Sie eine andere ein.",
@@ -344,10 +344,10 @@ pub(crate) static TEXTS: Texts = Texts {
     field_labels_hint: "Zum Umbenennen ändern Sie hier den Text: Die Tiere bleiben unverändert. Programme verwenden weiter den ersten Namen.",
     field_labels_invalid: "Jeder Auswahlwert braucht einen Namen mit 1 bis 100 Zeichen, den kein anderer hat oder hatte. Groß- und \
      Kleinbuchstaben gelten als gleich.",
-    field_choices_hint: "Nur für den Typ „Auswahl aus einer Liste“, dort mindestens ein Wert: ein Wert pro Zeile, höchstens 100 Werte mit je höchstens 64 Zeichen.",
+    field_choices_hint: "Beim Typ „Auswahl aus einer Liste“ nötig, sonst leer lassen: ein Wert pro Zeile, höchstens 100 Werte mit je höchstens 64 Zeichen.",
     field_choices_invalid: "Geben Sie 1 bis 100 verschiedene Auswahlwerte ein, einen pro Zeile, jeweils höchstens 64 Zeichen. Groß- und Kleinbuchstaben gelten als gleich.",
     field_position: "Position",
-    field_position_hint: "Von 0 bis 10.000. Felder mit niedrigerer Position stehen weiter vorn. Bleibt sie leer, ist das Feld das letzte.",
+    field_position_hint: "Von 0 bis 10.000. Felder mit niedrigerer Position stehen weiter vorn. Ohne Angabe steht das Feld am Ende.",
     field_position_invalid: "Geben Sie eine Position von 0 bis 10.000 ein.",
     field_public: "Auf der Website zeigen",
     field_public_hint: "Alle können die Werte sehen.",
@@ -509,12 +509,12 @@ pub(crate) static TEXTS: Texts = Texts {
         ActType::FieldAdded => "Feld hinzugefügt",
         ActType::FieldChanged => "Feld geändert",
         ActType::FieldDeleted => "Feld gelöscht",
-        ActType::ProfileChanged => "Angaben über den Betrieb geändert",
+        ActType::ProfileChanged => "Angaben zum Betrieb geändert",
         ActType::StaffAdded => "Teammitglied hinzugefügt",
         ActType::StaffRoleChanged => "Rolle eines Teammitglieds geändert",
         ActType::StaffReset => "Zugang eines Teammitglieds zurückgesetzt",
         ActType::StaffDisabled => "Teammitglied gesperrt",
-        ActType::StaffPasswordSet => "Passwort gesetzt",
+        ActType::StaffPasswordSet => "Passwort festgelegt",
         ActType::StaffLinked => "Mit dem Anbieter der Anmeldung verknüpft",
         ActType::StaffSecondFactorSet => "Zweiter Faktor eingerichtet",
         ActType::StaffSecondFactorRemoved => "Zweiter Faktor entfernt",
@@ -600,7 +600,7 @@ pub(crate) static TEXTS: Texts = Texts {
     contact_of: |_| TEXTS.contact,
     contact_hint: |kept| {
         format!(
-            "Z.\u{a0}B. Name und Telefonnummer. Wird {} nach Abschluss des Vorgangs gelöscht.",
+            "Zum Beispiel Name und Telefonnummer. Wird {} nach Abschluss des Vorgangs gelöscht.",
             days(kept)
         )
     },
@@ -627,7 +627,11 @@ pub(crate) static TEXTS: Texts = Texts {
             (_, 1) => "Reservierung",
             _ => "Reservierungen",
         };
-        format!("{count} {what} mit Preis, insgesamt {sum}")
+        if count == 1 {
+            format!("{count} {what} zum Preis von {sum}")
+        } else {
+            format!("{count} {what} mit Preis, insgesamt {sum}")
+        }
     },
     text_too_long: "Geben Sie höchstens 500 Zeichen ein.",
     contact_changed: "Kunde geändert oder gelöscht",
@@ -651,12 +655,12 @@ pub(crate) static TEXTS: Texts = Texts {
     add_photos: "Fotos hinzufügen",
     photos_hint: "JPEG, PNG, WebP oder GIF. Sie können mehrere auswählen oder eines aufnehmen.",
     upload: "Hochladen",
-    save_texts_first: "Drücken Sie „Speichern“, bevor Sie „Hochladen“ drücken. Das Hochladen speichert die Beschreibungen nicht.",
+    save_texts_first: "Drücken Sie zuerst „Speichern“: Beim Hochladen werden die Beschreibungen nicht mitgespeichert.",
     make_main: "Als Hauptfoto verwenden",
     move_up: "Nach links",
     move_down: "Nach rechts",
-    turn_left: "Links drehen",
-    turn_right: "Rechts drehen",
+    turn_left: "Nach links drehen",
+    turn_right: "Nach rechts drehen",
     look_more: "Bildausschnitt",
     look_hint: "Listen zeigen nur einen Ausschnitt des Fotos. Klicken Sie auf die Stelle, die zu sehen sein soll, oder wählen Sie sie unten.",
     points: [
@@ -693,7 +697,7 @@ pub(crate) static TEXTS: Texts = Texts {
     photos: "Fotos",
     photos_after: "Fügen Sie zuerst das Tier hinzu und dann auf seiner Seite unter „Fotos verwalten“ die Fotos.",
     take_photo: "Behalten",
-    no_picture: "Diese Datei ist kein Bild in JPEG, PNG, WebP oder GIF. Wählen Sie eine andere.",
+    no_picture: "Diese Datei ist kein Bild im Format JPEG, PNG, WebP oder GIF. Wählen Sie eine andere.",
     picture_too_large: "Dieses Bild ist zu groß. Wählen Sie ein kleineres.",
     too_many_pictures: "Zurzeit warten zu viele Bilder. Versuchen Sie es noch einmal.",
     photos_not_added: "Die Sitzung ist abgelaufen. Die Fotos wurden nicht hinzugefügt: Melden Sie sich an und wählen Sie sie noch einmal aus.",
@@ -722,18 +726,15 @@ pub(crate) static TEXTS: Texts = Texts {
     photo_button: |label, number| format!("{label}: Foto {number}"),
     photos_lost: |count| {
         let (photos, them) = if count == 1 {
-            (
-                "1 Foto hat zu lange gewartet oder nicht mehr gepasst und wird".to_owned(),
-                "es",
-            )
+            ("1 Foto wurde nicht hinzugefügt: Es hat".to_owned(), "es")
         } else {
             (
-                format!("{count} Fotos haben zu lange gewartet oder nicht mehr gepasst und werden"),
+                format!("{count} Fotos wurden nicht hinzugefügt: Sie haben"),
                 "sie",
             )
         };
         format!(
-            "{photos} nicht hinzugefügt. Wählen Sie {them} bei Bedarf noch einmal aus und senden Sie das Formular erneut."
+            "{photos} zu lange gewartet, oder es war kein Platz mehr. Wählen Sie {them} bei Bedarf noch einmal aus und senden Sie das Formular erneut."
         )
     },
     photos_added: |count| {
@@ -960,16 +961,16 @@ pub(crate) static TEXTS: Texts = Texts {
     sign_in_ended: "Melden Sie sich noch einmal an. Diese Anmeldung hat zu lange gedauert, oder der Code wurde zweimal gesendet.",
     form_saved: "Geben Sie Ihr Passwort ein, um fortzufahren. Ihre Eingaben bleiben erhalten, und Sie können sie danach senden.",
     form_too_long: "Ihre Sitzung ist abgelaufen, und Ihr Text ist zu lang, um hier erhalten zu bleiben. Melden Sie sich in einem anderen Tab an, gehen Sie in diesem zurück und senden Sie ihn noch einmal.",
-    form_not_of_browser: "Dieses Formular wurde in einem anderen Browser aufbewahrt, oder dieser Browser hat seitdem seine Cookies verloren. Deshalb wurde es nicht gesendet. Gehen Sie zurück zur Seite des Formulars und senden Sie es noch einmal.",
+    form_not_of_browser: "Dieses Formular wurde in einem anderen Browser aufbewahrt, oder die Cookies dieses Browsers wurden seitdem gelöscht. Deshalb wurde es nicht gesendet. Gehen Sie zurück zur Seite des Formulars und senden Sie es noch einmal.",
     no_password: "Noch kein Passwort oder vergessen? Die Leitung kann Ihnen einen Link geben.",
     submit_saved_form_hint: "Sie sind angemeldet. Senden Sie jetzt Ihre Eingaben.",
     submit_saved_form: "Eingaben senden",
     discard_saved_form: "Nicht senden",
-    changed_meanwhile: "Jemand anders hat inzwischen etwas geändert, deshalb wurde diesmal nichts geändert. Laden Sie die Seite neu und sehen Sie sich den aktuellen Stand an.",
+    changed_meanwhile: "Jemand anders hat inzwischen etwas geändert, deshalb wurde Ihre Änderung nicht ausgeführt. Laden Sie die Seite neu und sehen Sie sich den aktuellen Stand an.",
 
     // Signing in at a provider, whose host names it.
     provider: "Anbieter",
-    link_needed: "Dafür muss Ihre Anmeldung frisch sein. Sie haben sich mit einem Link angemeldet: Bitten Sie die Leitung um einen neuen, oder melden Sie sich ab und wieder an.",
+    link_needed: "Dafür liegt Ihre Anmeldung zu lange zurück. Sie haben sich mit einem Link angemeldet: Bitten Sie die Leitung um einen neuen, oder melden Sie sich ab und wieder an.",
     no_passwords: "Hier gibt es keine Passwörter. Melden Sie sich über die Schaltfläche an.",
     sign_in_elsewhere: "Diese Anmeldung hat länger als zehn Minuten gedauert, war schon abgeschlossen oder hat in einem anderen Browser begonnen. Melden Sie sich noch einmal an.",
     access_disabled: "Die Leitung hat Ihren Zugang gesperrt.",
@@ -1023,7 +1024,7 @@ pub(crate) static TEXTS: Texts = Texts {
     choose_password: "Passwort festlegen",
     new_password: "Neues Passwort",
     new_password_again: "Neues Passwort wiederholen",
-    new_password_hint: "Mindestens 12 Zeichen, z.\u{a0}B. vier zufällige Wörter. Sie können das Passwort auch einfügen.",
+    new_password_hint: "Mindestens 12 Zeichen, z.\u{a0}B. vier zufällige Wörter. Sie können das Passwort auch hineinkopieren.",
     passwords_different: "Die beiden Passwörter sind verschieden. Geben Sie zweimal dasselbe ein.",
     save_password: "Speichern und anmelden",
     link_invalid: "Dieser Link ist ungültig",
@@ -1077,15 +1078,15 @@ pub(crate) static TEXTS: Texts = Texts {
     change_passkeys: "Passkeys verwalten",
     passkeys_hint: "Ein Passkey liegt auf Ihrem Telefon, Ihrem Computer oder einem Sicherheitsschlüssel und fragt nach Fingerabdruck, Gesicht oder PIN. Mit ihm melden Sie sich ohne Passwort an. Sobald Sie einen haben, genügt das Passwort nicht mehr: Danach wird der Passkey verlangt oder ein Code Ihrer App. Fügen Sie einen zweiten auf einem anderen Gerät hinzu. Wenn Sie alle verlieren, kann Ihnen die Leitung einen neuen Link geben.",
     passkey_name: "Name des Passkeys",
-    passkey_name_invalid: "Der Name muss eine Zeile mit 1 bis 60 Zeichen sein.",
+    passkey_name_invalid: "Der Name muss einzeilig sein und 1 bis 60 Zeichen haben.",
     add_passkey: "Passkey hinzufügen",
     passkeys_full: "Sie haben 10 Passkeys, mehr sind nicht möglich. Entfernen Sie einen, bevor Sie einen weiteren hinzufügen.",
     passkeys_elsewhere: "Passkeys sind für diese Adresse nicht eingerichtet. Fragen Sie den Betreiber des Dienstes.",
     sign_in_with_passkey: "Mit Passkey anmelden",
     passkey_needed: "Ihr Passwort stimmt. Verwenden Sie jetzt Ihren Passkey. Wenn Sie ihn verloren haben, bitten Sie die Leitung um einen neuen Link.",
-    passkey_script: "Passkeys brauchen JavaScript, und dieser Browser führt keines aus.",
+    passkey_script: "Passkeys brauchen JavaScript, das in diesem Browser nicht läuft.",
     passkey_unsupported: "Dieser Browser ist zu alt für Passkeys. Aktualisieren Sie ihn oder nehmen Sie einen anderen.",
-    passkey_stopped: "Es wurde kein Passkey verwendet: Die Frage des Browsers wurde geschlossen, es hat zu lange gedauert, oder dieses Gerät hat keinen für diese Seite. Versuchen Sie es noch einmal.",
+    passkey_stopped: "Es wurde kein Passkey verwendet: Die Abfrage des Browsers wurde geschlossen, es hat zu lange gedauert, oder dieses Gerät hat keinen für diese Seite. Versuchen Sie es noch einmal.",
     passkey_known: "Dieses Gerät hat bereits einen Passkey für Ihr Konto.",
     passkey_late: "Das hat länger als fünf Minuten gedauert, wurde schon einmal gesendet oder hat in einem anderen Tab begonnen. Versuchen Sie es noch einmal.",
     passkey_rejected: "Dieser Passkey funktioniert hier nicht. Er wurde entfernt oder gehört zu einer anderen Seite. Melden Sie sich anders an.",
@@ -1108,7 +1109,7 @@ pub(crate) static TEXTS: Texts = Texts {
     member_name_invalid: "Der Name muss einzeilig sein und 1 bis 64 Zeichen haben.",
     member_name_taken: "Es gibt schon ein Teammitglied mit diesem Namen. Wählen Sie einen anderen.",
     too_many_members: "Es gibt schon 1.000 Teammitglieder. Mehr sind nicht möglich.",
-    own_access: "Sie können Ihre eigene Rolle und Ihren Zugang nicht ändern. Bitten Sie ein anderes Teammitglied mit der Rolle „Leitung“.",
+    own_access: "Ihre Rolle und Ihren Zugang können Sie nicht selbst ändern. Bitten Sie ein anderes Teammitglied mit der Rolle „Leitung“.",
     new_link: "Zugang zurücksetzen",
     disabled_state: "gesperrt",
     active: "aktiv",
@@ -1123,7 +1124,7 @@ pub(crate) static TEXTS: Texts = Texts {
     // API keys.
     keys: "API-Schlüssel",
     add_key: "Schlüssel erstellen",
-    key_name_hint: "Das Programm oder die Person, die den Schlüssel verwendet, z.\u{a0}B. Buchhaltung.",
+    key_name_hint: "Wer oder was den Schlüssel verwendet, z.\u{a0}B. Buchhaltung.",
     key_name_invalid: "Der Name muss einzeilig sein und 1 bis 255 Zeichen haben.",
     allows: "Erlaubt",
     what_key_allows: "Was er erlaubt",
@@ -1143,21 +1144,21 @@ pub(crate) static TEXTS: Texts = Texts {
     incomplete_form: "Dieses Formular ist nicht vollständig. Laden Sie die Seite neu und senden Sie es noch einmal.",
     body_too_large: "Was Sie gesendet haben, ist zu groß für den Dienst.",
     not_accepted: "Der Dienst hat die Anfrage nicht angenommen.",
-    not_allowed: "Diese Seite gehört nicht zu Ihrer Rolle.",
+    not_allowed: "Diese Seite ist für Ihre Rolle nicht freigegeben.",
     foreign_host: |host, expected| {
         let remedy = match expected {
-            "" => "Fragen Sie den Betreiber des Dienstes nach ihrer Adresse.".to_owned(),
+            "" => "Fragen Sie den Betreiber des Dienstes nach der Adresse.".to_owned(),
             expected => format!(
-                "Öffnen Sie sie unter {expected}. Wenn Sie das getan haben, fragen Sie den Betreiber des Dienstes: Was zu korrigieren ist, steht im Protokoll des Dienstes."
+                "Öffnen Sie ihn unter {expected}. Wenn Sie das getan haben, fragen Sie den Betreiber des Dienstes: Was zu korrigieren ist, steht im Protokoll des Dienstes."
             ),
         };
-        format!("Unter {host:.255} ist die Verwaltung nicht zu erreichen. {remedy}")
+        format!("Unter {host:.255} ist der interne Bereich nicht zu erreichen. {remedy}")
     },
-    needs_https: "Die Verwaltung braucht HTTPS, weil ein Passwort nicht unverschlüsselt gesendet werden darf. Öffnen Sie sie mit https:// oder auf dem Rechner, auf dem sie läuft.",
-    foreign_form: "Dieses Formular wurde von einer anderen Website gesendet und deshalb nicht ausgeführt. Öffnen Sie die Verwaltung und senden Sie das Formular dort.",
+    needs_https: "Der interne Bereich braucht HTTPS, weil ein Passwort nicht unverschlüsselt gesendet werden darf. Öffnen Sie ihn mit https:// oder auf dem Rechner, auf dem er läuft.",
+    foreign_form: "Dieses Formular wurde von einer anderen Website gesendet und deshalb nicht ausgeführt. Öffnen Sie den internen Bereich und senden Sie das Formular dort.",
     foreign_origin: |origin, own| {
         format!(
-            "Dieses Formular wurde von {origin:.255} gesendet, die Anfrage ging aber an {own:.255}. Deshalb wurde es nicht ausgeführt. Öffnen Sie die Verwaltung und senden Sie das Formular dort. Wenn {origin:.255} die Verwaltung ist, fragen Sie den Betreiber des Dienstes: Was zu korrigieren ist, steht im Protokoll des Dienstes."
+            "Dieses Formular wurde von {origin:.255} gesendet, die Anfrage ging aber an {own:.255}. Deshalb wurde es nicht ausgeführt. Öffnen Sie den internen Bereich und senden Sie das Formular dort. Wenn {origin:.255} der interne Bereich ist, fragen Sie den Betreiber des Dienstes: Was zu korrigieren ist, steht im Protokoll des Dienstes."
         )
     },
     connection_replaced: "Es sind zu viele Verbindungen offen. Warten Sie einen Moment und laden Sie die Seite neu.",
@@ -1166,7 +1167,7 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // Open pages.
     page_changed: "Jemand hat etwas auf dieser Seite geändert. Sie bleibt, wie sie ist, solange Sie daran arbeiten.",
-    offline: "Es besteht keine Verbindung, deshalb wurde nichts gesendet. Ihre Eingaben sind noch hier: Versuchen Sie es erneut, sobald die Verbindung wieder steht.",
+    offline: "Es besteht keine Verbindung, deshalb wurde nichts gesendet. Ihre Eingaben sind noch da: Versuchen Sie es erneut, sobald die Verbindung wieder steht.",
     connection_lost: "Die Verbindung zum Dienst ist unterbrochen. Diese Seite ist vielleicht nicht mehr aktuell.",
     signed_out: "Sie sind abgemeldet, deshalb ist diese Seite vielleicht nicht mehr aktuell. Melden Sie sich in einem anderen Tab an oder laden Sie sie neu.",
     show_change: "1 Änderung anzeigen",
@@ -1280,9 +1281,9 @@ pub(crate) static TEXTS: Texts = Texts {
     // The store.
     logo: "Logo",
     upload_logo: "Bilddatei",
-    logo_hint: "PNG, JPEG oder WebP mit höchstens 2 MB. Speichern Sie zuerst das Formular: Das Hochladen speichert nicht, was Sie dort eingegeben haben.",
+    logo_hint: "PNG, JPEG oder WebP mit höchstens 2 MB. Speichern Sie zuerst das Formular: Beim Hochladen werden Ihre Eingaben dort nicht mitgespeichert.",
     logo_missing: "Wählen Sie zuerst ein Bild aus.",
-    logo_invalid: "Das Logo muss ein Bild in PNG, JPEG oder WebP sein. Wählen Sie eine andere Datei.",
+    logo_invalid: "Das Logo muss ein Bild im Format PNG, JPEG oder WebP sein. Wählen Sie eine andere Datei.",
     logo_too_flat: "Das Logo muss mindestens 16 Pixel breit und hoch sein, höchstens 12-mal so breit wie hoch und höchstens 3-mal so hoch wie breit. Wählen Sie ein anderes Bild.",
     picture_problem: |problem| {
         match problem {
@@ -1323,13 +1324,13 @@ pub(crate) static TEXTS: Texts = Texts {
     no_currency: "Solange das Feld leer ist, stehen Beträge ohne Währung.",
     nameless: |console, website| {
         format!(
-            "Solange das Feld leer ist, zeigt die Verwaltung „{console}“ und die Website „{website}“."
+            "Solange das Feld leer ist, steht im internen Bereich „{console}“ und auf der Website „{website}“."
         )
     },
     default_is: |value| format!("Solange das Feld leer ist, gilt die Vorgabe: {value}."),
     store: "Betrieb",
-    change_store: "Angaben über den Betrieb ändern",
-    store_hint: "Diese Angaben erscheinen auf der Website, in der Verwaltung oder auf Ausdrucken. Sie können jedes Feld leer lassen.",
+    change_store: "Angaben zum Betrieb ändern",
+    store_hint: "Diese Angaben erscheinen auf der Website, im internen Bereich oder auf Ausdrucken. Sie können jedes Feld leer lassen.",
     who_you_are: "Wer Sie sind",
     how_to_reach_you: "Wie man Sie erreicht",
     pages_heading: "Sprache und Darstellung",
@@ -1338,7 +1339,7 @@ pub(crate) static TEXTS: Texts = Texts {
     links_hint: "Am Ende jeder öffentlichen Seite, etwa Impressum, Datenschutz oder AGB.",
     more_links: "Weitere Links",
     not_chosen: "Nicht gewählt",
-    store_stale: "Jemand anders hat die Angaben gleichzeitig geändert. Prüfen Sie den jetzigen Stand und speichern Sie noch einmal.",
+    store_stale: "Jemand anders hat die Angaben gleichzeitig geändert. Prüfen Sie den aktuellen Stand und speichern Sie noch einmal.",
     link_label_invalid: "Ein Link braucht einen Text von 1 bis 60 Zeichen in einer Zeile. Geben Sie ihn ein oder leeren Sie beide Felder des Links.",
     link_url_invalid: "Die Adresse eines Links muss mit https:// beginnen, ohne Leerzeichen, ohne Benutzernamen vor einem @ und mit höchstens 500 Zeichen. Korrigieren Sie sie oder leeren Sie beide Felder des Links.",
     several_urls: "Das sind mehrere Adressen. Geben Sie hier nur eine ein und die anderen bei den nächsten Links.",
@@ -1362,7 +1363,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contract: [
         "Vertrag",
-        "Steht auf dem Ausdruck eines Vorgangs, über den Zeilen für die Unterschriften. Auf der Website ist er nicht zu sehen. Eingesetzt werden: für {animal} der Name des Tieres, für {store} der Name des Betriebs, für {microchip} die Chipnummer des Tieres, für {fee} der Preis, für {adopter} der Name des Kunden, für {date} der Tag des Verkaufs oder, solange nichts verkauft ist, das heutige Datum. Was fehlt, wird zu einer Linie zum Ausfüllen. Leerzeilen trennen Absätze; höchstens 4.000 Zeichen.",
+        "Steht auf dem Ausdruck eines Vorgangs oberhalb der Unterschriften. Auf der Website ist er nicht zu sehen. Eingesetzt werden: für {animal} der Name des Tieres, für {store} der Name des Betriebs, für {microchip} die Chipnummer des Tieres, für {fee} der Preis, für {adopter} der Name des Kunden, für {date} der Tag des Verkaufs oder, solange nichts verkauft ist, das heutige Datum. Was fehlt, wird zu einer Linie zum Ausfüllen. Leerzeilen trennen Absätze; höchstens 4.000 Zeichen.",
         "Der Vertrag darf höchstens 4.000 Zeichen haben. Kürzen Sie ihn oder lassen Sie ihn leer.",
     ],
     member_email: [
@@ -1397,7 +1398,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_time_zone: [
         "Zeitzone",
-        "In dieser Zeitzone beginnen und enden die Tage: auf der Seite „Heute“, beim Alter, bei Reservierungen und auf der Website. Ist keine gewählt, richten sich Uhrzeiten nach der Zeitzone des Geräts und Tage nach der Weltzeit (UTC).",
+        "Danach richtet sich, wann ein Tag beginnt und endet: auf der Seite „Heute“, beim Alter, bei Reservierungen und auf der Website. Ist keine gewählt, richten sich Uhrzeiten nach der Zeitzone des Geräts und Tage nach der Weltzeit (UTC).",
         "Die Zeitzone muss eine aus der Liste sein. Wählen Sie eine davon oder keine.",
     ],
     member_currency: [
@@ -1581,7 +1582,7 @@ fn what_role_may(role: Role) -> &'static str {
         Role::Viewer => "Nur Ansicht: kann nichts ändern",
         Role::Clerk => "Bearbeitung: kann Tiere und Vorgänge ändern",
         Role::Manager => {
-            "Leitung: ändert auch die Einstellungen, etwa Team, API-Schlüssel und Felder, und sieht das Protokoll"
+            "Leitung: kann auch die Einstellungen ändern, etwa Team, API-Schlüssel und Felder, und das Protokoll sehen"
         }
     }
 }
@@ -1613,15 +1614,15 @@ pub(crate) mod shelter {
         sell: "Als vermittelt eintragen",
         sell_now: "Jetzt als vermittelt eintragen",
         take_back_hint: "Das Tier kommt zurück und ist dann wieder verfügbar.",
-        sold_without_order: "Das Tier wurde ohne Vorgang als vermittelt markiert. Zum Korrigieren ändern Sie seinen Status.",
-        pending_without_order: "Das Tier wurde ohne Vorgang als reserviert markiert, deshalb hat die Reservierung kein Ende. Reservieren Sie es hier, um ein Ende festzulegen, tragen Sie es als vermittelt ein oder ändern Sie seinen Status.",
+        sold_without_order: "Das Tier wurde ohne Vorgang als vermittelt eingetragen. Zum Korrigieren ändern Sie seinen Status.",
+        pending_without_order: "Das Tier wurde ohne Vorgang als reserviert eingetragen, deshalb hat die Reservierung kein Ende. Reservieren Sie es hier, um ein Ende festzulegen, tragen Sie es als vermittelt ein oder ändern Sie seinen Status.",
         find_order: "Vorgang suchen: Kontakt, Telefon, Tier, Belegnummer oder Vorgangsnummer",
         no_orders_hint: "Öffnen Sie ein Tier, um es zu reservieren oder als vermittelt einzutragen.",
         signature: "Unterschrift Übernehmer/in",
         signature_of_store: "Unterschrift Tierheim",
         contract_heading: "Schutzvertrag",
         store: "Tierheim",
-        change_store: "Angaben über das Tierheim ändern",
+        change_store: "Angaben zum Tierheim ändern",
         store_labels: "Bezeichnungen der Felder in der Sprache des Tierheims",
         language_of_store: |name| format!("Wie im Tierheim ({name})"),
         status_invalid: "Der Status muss verfügbar, reserviert oder vermittelt sein.",
@@ -1632,11 +1633,11 @@ pub(crate) mod shelter {
         ],
         member_contract: [
             super::TEXTS.member_contract[0],
-            "Steht auf dem Ausdruck eines Vorgangs, über den Zeilen für die Unterschriften. Auf der Website ist er nicht zu sehen. Eingesetzt werden: für {animal} der Name des Tieres, für {store} der Name des Tierheims, für {microchip} die Chipnummer des Tieres, für {fee} die Schutzgebühr, für {adopter} der Name der übernehmenden Person, für {date} der Tag der Vermittlung oder, solange das Tier nicht vermittelt ist, das heutige Datum. Was fehlt, wird zu einer Linie zum Ausfüllen. Leerzeilen trennen Absätze; höchstens 4.000 Zeichen.",
+            "Steht auf dem Ausdruck eines Vorgangs oberhalb der Unterschriften. Auf der Website ist er nicht zu sehen. Eingesetzt werden: für {animal} der Name des Tieres, für {store} der Name des Tierheims, für {microchip} die Chipnummer des Tieres, für {fee} die Schutzgebühr, für {adopter} der Name unter „Übernehmer/in“, für {date} der Tag der Vermittlung oder, solange das Tier nicht vermittelt ist, das heutige Datum. Was fehlt, wird zu einer Linie zum Ausfüllen. Leerzeilen trennen Absätze; höchstens 4.000 Zeichen.",
             super::TEXTS.member_contract[2],
         ],
         act: |kind| match kind {
-            ActType::ProfileChanged => "Angaben über das Tierheim geändert",
+            ActType::ProfileChanged => "Angaben zum Tierheim geändert",
             other => super::TEXTS.act(other),
         },
         subject: |kind| match kind {
@@ -1692,7 +1693,7 @@ pub(crate) mod shelter {
         },
         contact_hint: |kept| {
             format!(
-                "Z.\u{a0}B. Name und Telefonnummer. Wird {} nach Abschluss des Vorgangs gelöscht.",
+                "Zum Beispiel Name und Telefonnummer. Wird {} nach Abschluss des Vorgangs gelöscht.",
                 days(kept)
             )
         },
@@ -1709,7 +1710,11 @@ pub(crate) mod shelter {
                 (_, 1) => "Reservierung",
                 _ => "Reservierungen",
             };
-            format!("{count} {what} mit Schutzgebühr, insgesamt {sum}")
+            if count == 1 {
+                format!("{count} {what} mit {sum} Schutzgebühr")
+            } else {
+                format!("{count} {what} mit Schutzgebühr, insgesamt {sum}")
+            }
         },
         reopen: |status| match status {
             OrderStatus::Completed => {

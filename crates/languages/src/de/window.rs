@@ -163,7 +163,7 @@ pub(crate) static TEXTS: Texts = Texts {
         match problem {
             Problem::NotFound => (
                 "Seite nicht gefunden",
-                "Diese Seite gibt es nicht oder nicht mehr. Hier finden Sie alle unsere Tiere.",
+                "Diese Seite gibt es nicht oder nicht mehr. Unsere Tiere finden Sie unter „Alle Tiere“.",
             ),
             Problem::InvalidParameter | Problem::InvalidCursor | Problem::InvalidRequest => {
                 ("Diese Adresse ist ungültig", to_all)

@@ -125,7 +125,7 @@ pub(crate) static TEXTS: Texts = Texts {
     whole_before: "Full text before the change",
     no_history: "No changes were recorded.",
     new_note: "New note",
-    new_note_hint: "Only the staff can see notes, for example about behaviour or a phone call.",
+    new_note_hint: "For example, about behaviour or a phone call. Only staff can see notes.",
     add_note: "Add note",
     correct_note: "Correct or delete",
     note_on: |animal| format!("Note about {animal}"),
@@ -166,7 +166,7 @@ pub(crate) static TEXTS: Texts = Texts {
     line: "Row",
     check: "Check",
     fine: "OK",
-    preview_hint: "Nothing is added yet. Either all of them are added, or none.",
+    preview_hint: "Nothing has been added yet. Either all the animals are added, or none.",
     change_lines: "Edit the rows",
     preview_again: "Preview again",
 
@@ -290,17 +290,17 @@ pub(crate) static TEXTS: Texts = Texts {
     no_categories: "No category has a name yet",
     no_categories_hint: "Give the first one a name, such as Dogs. Everybody can then choose it by this name.",
     name_category_heading: "Add or rename a category",
-    category_number_hint: "A free number is already filled in. To rename a category, enter its number and the new name.",
+    category_number_hint: "An unused number is already filled in. To rename a category, enter its number and the new name.",
     label_missing: "Enter the name of the category.",
     label_invalid: "Enter 1 to 255 characters.",
-    no_free_number: "No free number was found. Enter a number on the page “Categories”.",
+    no_free_number: "No unused number was found. Enter a number on the Categories page.",
     number_invalid: "Enter a whole number.",
 
     // Adding one animal.
     category_of_species: "If you leave this empty, the animal goes into the usual category for its species. If there is none, one is created.",
     species_or_category: "Choose a species or a category.",
     or_about: "Or approximate age",
-    about_hint: "For example, 2 years or 8 months; a number without a unit means years.",
+    about_hint: "For example, 2 years or 8 months; a number on its own means years.",
     ages_typed: [
         "y yr yrs year years",
         "m mo mos mth mths month months",
@@ -312,14 +312,14 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // The texts about fields and their values.
     fields: "Fields",
-    fields_hint: "Fields describe your animals: in forms, on their pages and for other programs.",
+    fields_hint: "Fields are the details of your animals that appear in forms, on their pages and in other programs.",
     more_fields: "More fields",
     any_value: "Any",
     no_value: "–",
     field_label: "Label",
     field_label_hint: "What people see, such as Breed.",
     field_name: "Technical name",
-    field_name_hint: "Lower-case letters, digits and underscores, such as coat_length. If it is empty, it is made from the label. It cannot be changed later.",
+    field_name_hint: "Lower-case letters, digits and underscores, such as coat_length. If you leave it empty, it is made from the label. It cannot be changed later.",
     field_name_invalid: "Enter a technical name: 1 to 32 lower-case letters, digits and underscores, the first of them a letter.",
     field_name_taken: "Another field has this technical name. Enter a different one.",
     field_label_taken: "Another field already has this label. Both would look the same in all forms. Enter a different one.",
@@ -434,7 +434,7 @@ pub(crate) static TEXTS: Texts = Texts {
     none_here: "None here at the moment",
     nothing_found: "No animals found",
     nothing_found_hint: "Check the spelling, or type only the beginning of the name.",
-    none_match: "No animal matches these filters.",
+    none_match: "No animals match these filters.",
     search_orders: |typed| format!("Search the orders for “{typed}”"),
     select_all: "Select all on this page",
     skip_list: "Skip to the actions",
@@ -491,7 +491,7 @@ pub(crate) static TEXTS: Texts = Texts {
         ActType::FieldAdded => "Field added",
         ActType::FieldChanged => "Field changed",
         ActType::FieldDeleted => "Field deleted",
-        ActType::ProfileChanged => "Store profile changed",
+        ActType::ProfileChanged => "Store details changed",
         ActType::StaffAdded => "Staff member added",
         ActType::StaffRoleChanged => "Role of a staff member changed",
         ActType::StaffReset => "New sign-in link created",
@@ -519,7 +519,7 @@ pub(crate) static TEXTS: Texts = Texts {
         SubjectKind::Staff => "Staff member",
         SubjectKind::Webhook => "Webhook",
         SubjectKind::Field => "Field",
-        SubjectKind::Profile => "Store profile",
+        SubjectKind::Profile => "Store details",
         SubjectKind::Database => "Database",
     },
 
@@ -543,7 +543,7 @@ pub(crate) static TEXTS: Texts = Texts {
     off: "Off",
     fails_since: "Failing since",
     attempts: "Latest attempts",
-    no_attempts: "Nothing was sent yet.",
+    no_attempts: "Nothing has been sent yet.",
     result: "Result",
     duration: "Duration",
     delivered: "Delivered",
@@ -558,7 +558,7 @@ pub(crate) static TEXTS: Texts = Texts {
     block_member: "Block",
     disable_hint: "Nothing more is sent until you enable it.",
     rotate: "Create a new secret",
-    rotate_hint: "The old one is valid for 24 more hours.",
+    rotate_hint: "The old one is valid for another 24 hours.",
     delete: "Delete",
     delete_webhook: "Delete this webhook",
     delete_hint: "This also deletes its list of attempts, and cannot be undone.",
@@ -571,8 +571,8 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     show_webhooks: "Show the webhooks",
     disabled: |reason| match reason {
-        DisabledReason::Failures => "Disabled, because every message failed for five days",
-        DisabledReason::Gone => "Disabled, because the receiver wants no more messages",
+        DisabledReason::Failures => "Disabled because every message failed for five days",
+        DisabledReason::Gone => "Disabled because the receiver wants no more messages",
         DisabledReason::Request => "Disabled by hand",
     },
 
@@ -618,13 +618,13 @@ pub(crate) static TEXTS: Texts = Texts {
     text_too_long: "Enter at most 500 characters.",
     contact_changed: "Customer changed or deleted",
     change_order: "Change the order",
-    extend_or_change: "Extend the reservation, or change the order",
+    extend_or_change: "Extend the reservation or change the order",
     price_invalid: "Enter an amount, such as 249.00.",
     ambiguous: |typed, [one, other], [first, second]| {
         format!("{typed} can mean {one} or {other}. Write {first} or {second}.")
     },
     reopen,
-    typed_here: "You typed this, which is not saved:",
+    typed_here: "What you typed has not been saved:",
     that_was: "That was",
     did_that: |name| format!("{name} did that"),
     order_before: "Previous order",
@@ -641,8 +641,8 @@ pub(crate) static TEXTS: Texts = Texts {
     make_main: "Use as main photo",
     move_up: "Move left",
     move_down: "Move right",
-    turn_left: "Turn left",
-    turn_right: "Turn right",
+    turn_left: "Rotate left",
+    turn_right: "Rotate right",
     look_more: "Focal point",
     look_hint: "Lists show only part of a photo. Click the part that must stay visible, or choose it below.",
     points: [
@@ -668,8 +668,8 @@ pub(crate) static TEXTS: Texts = Texts {
         "Skip this photo",
         "This photo is too large. Choose a smaller one, or tell the system administrator.",
         "The service cannot be reached.",
-        "You are signed out. Sign in in another tab, and press the button again.",
-        "It is the same photo as {}.",
+        "You are signed out. Use another tab to sign in, and press the button again.",
+        "This is the same photo as {}.",
         "An animal can have up to 20 photos. Not uploaded ({}): {}",
         "1 photo added.",
         "{} photos added.",
@@ -692,12 +692,12 @@ pub(crate) static TEXTS: Texts = Texts {
     photo_not_kept: "This photo cannot be put back: it was deleted too long ago. Add it again.",
     put_back: "Put it back",
     photo_added: "Photo added",
-    photo_turned: "Photo turned",
+    photo_turned: "Photo rotated",
     photo_deleted: "Photo deleted",
     photos_moved: "Photos rearranged",
     photo_focused: "Focal point of a photo chosen",
     photo_described: "Photo described",
-    photo_file_missing: "The file of this photo is missing, so it cannot be turned. Tell the system administrator.",
+    photo_file_missing: "The file of this photo is missing, so it cannot be rotated. Tell the system administrator.",
     photo_of: |number, animal, alt| {
         alt.map_or_else(|| format!("Photo {number} of {animal}"), str::to_owned)
     },
@@ -776,8 +776,8 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // Pasted lines.
     no_heading: "It has more cells than there are columns.",
-    several_lines: "The cell has several lines. Is a quote not closed?",
-    quote_not_closed: "A quote is not closed, or is inside a cell without quotes around it. Write a cell with quotes as \"Called \"\"Max\"\"\", or remove the quote.",
+    several_lines: "The cell has several lines. Is a closing quotation mark missing?",
+    quote_not_closed: "A closing quotation mark is missing, or there is a quotation mark inside a cell without quotation marks around it. Write such a cell as \"Called \"\"Max\"\"\", or remove the quotation mark.",
     columns: "Columns",
     leave_out: "Leave out",
     first_line: "The first row",
@@ -811,7 +811,7 @@ pub(crate) static TEXTS: Texts = Texts {
     on_line: |number, why| format!("Row {number}: {why}"),
     no_category: |number| {
         format!(
-            "There is no category {number}. Name it on the page Categories first, or correct the number."
+            "There is no category {number}. Name it on the Categories page first, or correct the number."
         )
     },
     no_choice: |typed, choices| format!("“{typed}” is not one of the choices: {choices}."),
@@ -847,7 +847,7 @@ pub(crate) static TEXTS: Texts = Texts {
         let was = was.map(|was| if was.is_empty() { "empty" } else { was });
         let it_was = was.map(|was| format!("; it was {was}")).unwrap_or_default();
         format!(
-            "{label} is now {now}{it_was}. Nothing is changed yet. Check what you typed, and press the button again."
+            "{label} is now {now}{it_was}. Nothing has been changed yet. Check what you typed, and press the button again."
         )
     },
 
@@ -856,7 +856,7 @@ pub(crate) static TEXTS: Texts = Texts {
     somebody: "Somebody else",
     form_of: |owner, you| {
         format!(
-            "{owner} filled in this form, and you are signed in as {you}. Nothing is changed yet."
+            "{owner} filled in this form, and you are signed in as {you}. Nothing has been changed yet."
         )
     },
     send_as: |you| format!("Send it as {you}"),
@@ -873,16 +873,16 @@ pub(crate) static TEXTS: Texts = Texts {
         format!("Added as animal {animal}. Its date of birth was calculated from its age.")
     },
     added_many: |count| format!("{} added.", animals(count)),
-    undone_many: |count| format!("The change to {} is undone.", animals(count)),
+    undone_many: |count| format!("The change to {} has been undone.", animals(count)),
     changed_many: |count| format!("{} changed.", animals(count)),
-    reservation_cancelled: "The reservation is cancelled. The animal is available.",
-    sale_undone: "The sale is undone.",
+    reservation_cancelled: "The reservation has been cancelled. The animal is available.",
+    sale_undone: "The sale has been undone.",
     taken_back: "Returned. The animal is available again.",
     photo_was_removed: "Photo removed.",
-    photo_was_turned: "Photo turned.",
+    photo_was_turned: "Photo rotated.",
     photo_is_back: "The photo is back.",
-    reservation_extended: "The end of the reservation is changed.",
-    undone: "The change is undone.",
+    reservation_extended: "The end of the reservation has been changed.",
+    undone: "The change has been undone.",
     saved: "Saved.",
     was_withdrawn: "Saved. The animal is no longer in the usual lists.",
     was_restored: "Restored.",
@@ -890,12 +890,12 @@ pub(crate) static TEXTS: Texts = Texts {
     webhook_disabled: "Nothing more is sent to it.",
     webhook_enabled: "The webhook is enabled.",
     webhook_tested: "A test message is on its way. Reload in a moment to see the result.",
-    password_changed: "Your password is changed. Your other sessions have ended.",
+    password_changed: "Your password has been changed. Your other sessions have ended.",
     session_ended: "The session has ended.",
-    second_factor_removed: "Your second factor is removed. Your other sessions have ended.",
-    role_changed: "The role is changed.",
+    second_factor_removed: "Your second factor has been removed. Your other sessions have ended.",
+    role_changed: "The role has been changed.",
     member_disabled: "This staff member can no longer sign in. Their sessions have ended.",
-    key_revoked: "The key is revoked.",
+    key_revoked: "The key has been revoked.",
 
     // Pages for signing in and for managing accounts, staff and API keys; rejected requests; and open pages.
 
@@ -906,11 +906,11 @@ pub(crate) static TEXTS: Texts = Texts {
     continue_label: "Continue",
     sign_in_wrong: "The name or the password is wrong. Check both, and try again.",
     code_hint: "The six digits that your app shows, or one of your recovery codes.",
-    code_wrong: "This code is wrong, or was used before. Wait until the app shows the next code.",
+    code_wrong: "This code is wrong or has already been used. Wait until the app shows the next code.",
     sign_in_ended: "Sign in again. This sign-in took too long, or its code was sent twice.",
     form_saved: "Enter your password to continue. What you typed is kept, and you can send it afterwards.",
-    form_too_long: "Your session has ended, and your text is too long to be kept here. Sign in in another tab, go back in this one, and send it again.",
-    form_not_of_browser: "This form was kept in another browser, or this browser has lost its cookies since. So it was not sent. Go back to the page of the form, and send it again.",
+    form_too_long: "Your session has ended, and your text is too long to be kept here. Use another tab to sign in, go back in this one, and send it again.",
+    form_not_of_browser: "This form was kept in another browser, or this browser has since lost its cookies, so it was not sent. Go back to the page of the form, and send it again.",
     no_password: "No password yet, or forgotten it? A manager can give you a link.",
     submit_saved_form_hint: "You are signed in. Send what you typed now.",
     submit_saved_form: "Send what I typed",
@@ -919,9 +919,9 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // Signing in at a provider, whose host names it.
     provider: "Provider",
-    link_needed: "For this, your sign-in must be recent. You signed in with a link: ask a manager for a new one, or sign out and sign in again.",
+    link_needed: "To do this, you must have signed in recently. You signed in with a link: ask a manager for a new one, or sign out and sign in again.",
     no_passwords: "Passwords are not used here. Sign in with the button.",
-    sign_in_elsewhere: "This sign-in has taken longer than ten minutes, was completed before, or began in another browser. Sign in again.",
+    sign_in_elsewhere: "This sign-in took longer than ten minutes, was already completed, or began in another browser. Sign in again.",
     access_disabled: "A manager has blocked your access.",
     signed_in: "You are signed in",
     signed_in_hint: "Close this tab, and continue in the one you came from.",
@@ -937,7 +937,7 @@ pub(crate) static TEXTS: Texts = Texts {
     provider_unreachable: |host| format!("{host} does not respond. Wait a minute, and try again."),
     provider_invalid: |host| {
         format!(
-            "The response of {host} could not be accepted. Try again. If this happens again, ask the system administrator: the log of the service says why."
+            "The response from {host} could not be accepted. Try again. If this happens again, ask the system administrator: the log of the service says why."
         )
     },
     sign_in_stopped: |host| format!("{host} has stopped the sign-in. Sign in again."),
@@ -969,7 +969,7 @@ pub(crate) static TEXTS: Texts = Texts {
     passwords_different: "The two passwords are different. Enter the same one twice.",
     save_password: "Save and sign in",
     link_invalid: "This link is not valid",
-    link_invalid_hint: "It was used before, is more than 24 hours old, or was replaced by a newer one. If you have chosen a password, sign in with it. Otherwise, ask a manager for another link.",
+    link_invalid_hint: "It has already been used, is more than 24 hours old, or has been replaced by a newer one. If you have chosen a password, sign in with it. Otherwise, ask a manager for another link.",
 
     // Account.
     account: "Your account",
@@ -990,7 +990,7 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // The second factor.
     second_factor: "Second factor",
-    second_factor_off: "Protect your account with an app on your phone that shows a code.",
+    second_factor_off: "Protect your account with two-step verification: an app on your phone shows a code.",
     second_factor_required: "Your role needs a second factor. Set it up to continue.",
     second_factor_stays: "Your role needs a second factor, so you cannot remove it. You can set up another app.",
     second_factor_set: "Your second factor is set up. Your other sessions have ended.",
@@ -1000,11 +1000,11 @@ pub(crate) static TEXTS: Texts = Texts {
     without_second_factor: "Without a second factor",
     set_up_app: "Set up an app",
     open_app: "Open an authenticator app on your phone.",
-    scan: "Scan this picture, or enter the setup key by hand.",
+    scan: "Scan this QR code, or enter the setup key by hand.",
     qr_code: "QR code with the setup key",
     app_code: "Code that the app shows",
     use_app: "Use this app",
-    app_code_wrong: "The code is wrong. Check the clock of the phone, and enter the code that the app shows now.",
+    app_code_wrong: "The code is wrong. Check the clock on your phone, and enter the code that the app shows now.",
     recovery_codes: "Recovery codes",
     new_codes_hint: "Make new recovery codes if you have used or lost some. The old ones become invalid.",
     new_codes: "Make new recovery codes",
@@ -1015,9 +1015,9 @@ pub(crate) static TEXTS: Texts = Texts {
     // Passkeys.
     passkey: "Passkey",
     passkeys: "Passkeys",
-    passkeys_short: "Sign in with your fingerprint, your face or a PIN, without your password.",
+    passkeys_short: "Sign in with your fingerprint, your face or a PIN instead of your password.",
     change_passkeys: "Manage passkeys",
-    passkeys_hint: "A passkey is on your phone, on your computer or on a security key, and asks for your fingerprint, your face or a PIN. It signs you in without your password. As soon as you have one, the password is no longer enough: you also need the passkey, or a code from your app. Add a second one on another device. If you lose all of them, a manager can give you a new link.",
+    passkeys_hint: "A passkey is stored on your phone, your computer or a security key, and asks for your fingerprint, your face or a PIN. It signs you in without your password. As soon as you have one, the password is no longer enough: you also need the passkey, or a code from your app. Add a second one on another device. If you lose all of them, a manager can give you a new link.",
     passkey_name: "Name of the passkey",
     passkey_name_invalid: "The name must be one line of 1 to 60 characters.",
     add_passkey: "Add a passkey",
@@ -1033,8 +1033,8 @@ pub(crate) static TEXTS: Texts = Texts {
     passkey_rejected: "This passkey does not work here. It was removed, or is for another site. Sign in another way.",
     passkey_of_another: "This is the passkey of another member. Use one of yours.",
     passkey_unusable: "This passkey cannot be added. It must check a fingerprint, a face or a PIN, and must be new. Try another device.",
-    passkey_added: "The passkey is added. Your other sessions have ended.",
-    passkey_removed: "The passkey is removed. Your other sessions have ended.",
+    passkey_added: "The passkey has been added. Your other sessions have ended.",
+    passkey_removed: "The passkey has been removed. Your other sessions have ended.",
     passkey_count: "Counter of the passkey",
 
     // Staff.
@@ -1077,7 +1077,7 @@ pub(crate) static TEXTS: Texts = Texts {
     valid: "valid",
     rotate_key: "Replace",
     revoke_key: "Revoke",
-    key_not_rotated: "This key was already replaced or revoked, or has expired.",
+    key_not_rotated: "This key has already been replaced or revoked, or has expired.",
     new_key: "A new API key",
     new_key_hint: "Copy the key into the settings of the program now. It is not shown again.",
 
@@ -1096,10 +1096,10 @@ pub(crate) static TEXTS: Texts = Texts {
         format!("The console is not at {host:.255}. {remedy}")
     },
     needs_https: "The console needs HTTPS, because a password must not be sent unencrypted. Open it with https://, or on the machine where it runs.",
-    foreign_form: "This form was sent by another site, so it was not carried out. Open the console and send the form there.",
+    foreign_form: "This form was sent by another site, so it was not accepted. Open the console and send the form there.",
     foreign_origin: |origin, own| {
         format!(
-            "This form was sent by {origin:.255}, and the request is for {own:.255}, so it was not carried out. Open the console and send the form there. If {origin:.255} is the console, ask the system administrator: the log of the service says what to correct."
+            "This form was sent by {origin:.255}, and the request is for {own:.255}, so it was not accepted. Open the console and send the form there. If {origin:.255} is the console, ask the system administrator: the log of the service says what to correct."
         )
     },
     connection_replaced: "Too many connections are open. Wait a moment, and reload the page.",
@@ -1109,8 +1109,8 @@ pub(crate) static TEXTS: Texts = Texts {
     // Open pages.
     page_changed: "Somebody has changed something on this page. It stays as it is while you are using it.",
     offline: "There is no connection, so nothing was sent. What you typed is still here: try again when the connection is back.",
-    connection_lost: "The connection to the service is lost. This page may be out of date.",
-    signed_out: "You are signed out, so this page may be out of date. Sign in in another tab, or reload the page.",
+    connection_lost: "The connection to the service has been lost. This page may be out of date.",
+    signed_out: "You are signed out, so this page may be out of date. Use another tab to sign in, or reload the page.",
     show_change: "1 change – show it",
     show_changes: "{} changes – show them",
     reload: "Reload the page",
@@ -1197,7 +1197,7 @@ pub(crate) static TEXTS: Texts = Texts {
             Some(
                 "The service could not complete the request. A change may or may not have been made.",
             ),
-            "Wait a moment, and reload the page. The same form is never carried out twice.",
+            "Wait a moment, and reload the page. The same form is never processed twice.",
         ),
         Problem::StorageFull => (
             "The disk is full",
@@ -1300,13 +1300,13 @@ pub(crate) static TEXTS: Texts = Texts {
     pages_heading: "Language and appearance",
     paper_heading: "On paper",
     links: "Links",
-    links_hint: "They appear at the end of each public page: your privacy policy or your terms, for example.",
+    links_hint: "They appear at the bottom of every public page: your privacy policy or your terms, for example.",
     more_links: "More links",
     not_chosen: "Not chosen",
     store_stale: "Somebody else changed these details at the same time. Check how they look now, and save again.",
-    link_label_invalid: "A link must have a text of 1 to 60 characters on one line. Enter it, or clear both fields of the link.",
+    link_label_invalid: "The text of a link must have 1 to 60 characters on one line. Enter it, or clear both fields of the link.",
     link_url_invalid: "The address of a link must begin with https://, without spaces, without a user name before an @, and with at most 500 characters. Correct it, or clear both fields of the link.",
-    several_urls: "These are several addresses. Enter only one here, and the others under the next links.",
+    several_urls: "There are several addresses here. Enter only one, and put the others under the next links.",
     pick_colour: "Pick a colour",
     link_label: |number| format!("Link {number}: text"),
     link_url: |number| format!("Link {number}: web address"),
@@ -1327,7 +1327,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contract: [
         "Contract",
-        "Printed with the order, above the lines for signatures. It does not appear on the website. You can use these placeholders: {animal} for the animal’s name, {store} for the name of the store, {microchip} for the microchip number, {fee} for the price, {adopter} for the customer’s name, {date} for the date of the sale, or today’s date if there is none yet. Anything missing becomes a blank line to fill in. Leave an empty line between paragraphs; at most 4,000 characters.",
+        "Printed below the details of the order, above the lines for signatures. It does not appear on the website. You can use these placeholders: {animal} for the animal’s name, {store} for the name of the store, {microchip} for the microchip number, {fee} for the price, {adopter} for the customer’s name, {date} for the date of the sale, or today’s date if there is none yet. Anything missing becomes a blank line to fill in. Leave an empty line between paragraphs; at most 4,000 characters.",
         "The contract must have at most 4,000 characters. Shorten it, or leave it empty.",
     ],
     member_email: [
@@ -1342,7 +1342,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contact_page: [
         "Contact page",
-        "The address of your contact form. It begins with https://. If it can have the animal’s number, put {id} in its place, as in https://www.example.org/contact?animal={id}.",
+        "The address of your contact form. It begins with https://. If the address can include the animal’s number, put {id} where the number goes, as in https://www.example.org/contact?animal={id}.",
         "The contact page must be an address that begins with https://, without spaces, without a user name before an @, without {id} in the name of the server, and with at most 500 characters. Correct it, or leave it empty.",
     ],
     member_address: [
@@ -1362,12 +1362,12 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_time_zone: [
         "Time zone",
-        "This time zone decides when a day begins and ends: on the Today page, for ages and reservations, and on the website. If you choose none, times are shown in the time zone of each device, and days begin and end in UTC.",
+        "This time zone decides when a day begins and ends: on the Today page, for ages and reservations, and on the website. If you choose none, times are shown in the time zone of each device, and days begin and end at midnight UTC.",
         "The time zone must be one of those in the list. Choose one of them, or none.",
     ],
     member_currency: [
         "Currency",
-        "For example, EUR, €, GBP, USD or CHF.",
+        "Three letters, such as GBP, or a sign, such as £.",
         "This currency is not known, or not clear. Enter three letters, such as EUR, or a sign such as € or £. Or leave it empty.",
     ],
     member_colour: [
@@ -1529,7 +1529,7 @@ fn order_state(status: OrderStatus) -> &'static str {
         OrderStatus::Completed => "is a sale, and the animal has been changed since",
         OrderStatus::Cancelled => "is already cancelled",
         OrderStatus::Expired => "has expired",
-        OrderStatus::Returned => "was already returned",
+        OrderStatus::Returned => "has already been returned",
     }
 }
 
@@ -1609,7 +1609,7 @@ pub(crate) mod shelter {
         },
         status_held: "The animal belongs to an adoption. To change its status, open the adoption.",
         change_order: "Change the adoption",
-        extend_or_change: "Extend the reservation, or change the details",
+        extend_or_change: "Extend the reservation or change the details",
         order_before: "Previous adoption",
         show_order: "Show the adoption",
         reserved_as: |order| format!("Reserved (adoption {order})."),
@@ -1632,7 +1632,7 @@ pub(crate) mod shelter {
         signature_of_store: "Signed on behalf of the shelter",
         contract_heading: "Adoption contract",
         store: "Shelter",
-        links_hint: "They appear at the end of each public page: your privacy policy, for example, or how to adopt an animal.",
+        links_hint: "They appear at the bottom of every public page: your privacy policy, for example, or how to adopt an animal.",
         change_store: "Edit the details of the shelter",
         store_labels: "Field labels in the language of the shelter",
         language_of_store: |name| format!("Same as the shelter ({name})"),
@@ -1644,16 +1644,16 @@ pub(crate) mod shelter {
         ],
         member_contract: [
             super::TEXTS.member_contract[0],
-            "Printed with the adoption, above the lines for signatures. It does not appear on the website. You can use these placeholders: {animal} for the animal’s name, {store} for the name of the shelter, {microchip} for the microchip number, {fee} for the adoption fee, {adopter} for the adopter’s name, {date} for the date of the adoption, or today’s date if there is none yet. Anything missing becomes a blank line to fill in. Leave an empty line between paragraphs; at most 4,000 characters.",
+            "Printed below the details of the adoption, above the lines for signatures. It does not appear on the website. You can use these placeholders: {animal} for the animal’s name, {store} for the name of the shelter, {microchip} for the microchip number, {fee} for the adoption fee, {adopter} for the adopter’s name, {date} for the date of the adoption, or today’s date if there is none yet. Anything missing becomes a blank line to fill in. Leave an empty line between paragraphs; at most 4,000 characters.",
             super::TEXTS.member_contract[2],
         ],
         reason,
         act: |kind| match kind {
-            ActType::ProfileChanged => "Shelter profile changed",
+            ActType::ProfileChanged => "Shelter details changed",
             other => super::TEXTS.act(other),
         },
         subject: |kind| match kind {
-            SubjectKind::Profile => "Shelter profile",
+            SubjectKind::Profile => "Shelter details",
             SubjectKind::Order => "Adoption",
             other => super::TEXTS.subject(other),
         },
@@ -1732,7 +1732,7 @@ pub(crate) mod shelter {
         },
         sell_animals: |count| format!("Mark {} as adopted?", animals(count)),
         sold_as: |order| format!("Adopted (adoption {order})."),
-        sale_undone: "The adoption is undone.",
+        sale_undone: "The adoption has been undone.",
         what_role_may: |role| match role {
             Role::Clerk => "Clerk: can change animals and adoptions",
             other => super::what_role_may(other),

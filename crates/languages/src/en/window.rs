@@ -80,7 +80,7 @@ pub(crate) static TEXTS: Texts = Texts {
     back: "All animals",
     reserved: "Reserved",
     filter: "Filter",
-    kinds: "Kinds of animals",
+    kinds: "Kinds of animal",
     plural_of_species: |species| match species {
         "Dog" => Some("Dogs"),
         "Cat" => Some("Cats"),
@@ -109,7 +109,7 @@ pub(crate) static TEXTS: Texts = Texts {
     link_not_understood: "Part of this link was not understood, and was ignored.",
     none_found: "No animals match your search.",
     none_here_yet: "No match among these animals. Continue to the next page.",
-    none_at_all: "No animal is looking for a home at the moment. Come back soon.",
+    none_at_all: "No animals are looking for a home at the moment. Come back soon.",
     contact: "Contact us",
     feed: "Subscribe to new animals (RSS)",
     hours: "Opening hours",

@@ -53,7 +53,7 @@ pub(crate) static TEXTS: Texts = Texts {
     the_service: "el servicio",
     the_operator: "el administrador del servidor",
     reference: "Referencia",
-    reference_hint: "Un número de la tienda, como el de una factura o el de un recibo. No escriba aquí datos del cliente.",
+    reference_hint: "Un número de la tienda, como el de una factura o un recibo. No escriba aquí datos del cliente.",
     note: "Nota",
     reason_label: "Motivo",
     optional: "(opcional)",
@@ -109,7 +109,7 @@ pub(crate) static TEXTS: Texts = Texts {
     cancel_reservation: "Anular la reserva",
     take_back_more: "Registrar una devolución…",
     take_back: "Registrar la devolución",
-    take_back_hint: "El cliente devuelve el animal, que vuelve a estar disponible.",
+    take_back_hint: "El cliente devuelve el animal, que queda de nuevo disponible.",
     new_intake: "Registrar también su nuevo ingreso, con la fecha de hoy",
     sold_without_order: "Se marcó como vendido sin ningún trámite. Para corregirlo, edite su estado.",
     pending_without_order: "Se marcó como reservado sin ningún trámite, así que la reserva no tiene fin. Resérvelo aquí para \
@@ -281,13 +281,13 @@ pub(crate) static TEXTS: Texts = Texts {
     },
     ambiguous_category: |text, one, other| {
         format!(
-            "Más de una categoría tiene el nombre «{text}». Escriba su número, por ejemplo {one} o {other}."
+            "Más de una categoría tiene el nombre «{text}». Escriba su número, por ejemplo, {one} o {other}."
         )
     },
     category_prefix: "Categoría ",
     category_number: |id| format!("Categoría {id}"),
     changed_by: |name| format!("Modificado por {name}"),
-    is_withdrawn: "Está de baja. Anule primero la baja.",
+    is_withdrawn: "Está dado de baja. Anule primero la baja.",
     withdraw_animal: |name| format!("¿Registrar la baja de {name}?"),
     has_no_reservation: "No tiene ninguna reserva.",
     is_gone: "Ya no existe.",
@@ -297,12 +297,12 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // Categories.
     no_categories: "Ninguna categoría tiene nombre todavía",
-    no_categories_hint: "Ponga nombre a la primera, por ejemplo Perros. Así todos podrán elegirla por ese nombre.",
+    no_categories_hint: "Ponga nombre a la primera, por ejemplo, Perros. Así todos podrán elegirla por ese nombre.",
     name_category_heading: "Añadir o renombrar una categoría",
     category_number_hint: "Se propone un número libre. Para cambiar el nombre de una categoría, escriba su número y el nombre nuevo.",
     label_missing: "Escriba el nombre de la categoría.",
     label_invalid: "Escriba de 1 a 255 caracteres.",
-    no_free_number: "No se ha encontrado ningún número libre. Escriba un número en la página Categorías.",
+    no_free_number: "No se ha encontrado ningún número libre. Escriba un número en la página «Categorías».",
     number_invalid: "Escriba un número entero.",
 
     // Adding one animal.
@@ -317,7 +317,7 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // The texts about fields and their values.
     fields: "Campos",
-    fields_hint: "Los campos describen a los animales: en los formularios, en la página de cada animal y para otros programas.",
+    fields_hint: "Los campos son los datos de cada animal: aparecen en los formularios, en su página y en otros programas.",
     more_fields: "Más campos",
     any_value: "Indiferente",
     no_value: "–",
@@ -352,7 +352,7 @@ pub(crate) static TEXTS: Texts = Texts {
     field_deleted_effect: "Desaparece de todos los formularios y páginas. Solo es posible mientras no esté relleno en ningún animal.",
     birth_invalid: "Escriba una fecha con día, mes y año, como 03/05/2024, que no sea futura.",
     no_field: "Ese campo no existe.",
-    field_in_use: "Este campo está relleno en algunos animales. Mientras sea así, incluidos los que están de baja, no se puede eliminar \
+    field_in_use: "Este campo está relleno en algún animal (cuentan también los dados de baja). Mientras sea así, no se puede eliminar \
      ni se pueden cambiar su tipo ni «Valor único».",
     too_many_fields: "Ya hay 50 campos. Elimine uno antes de añadir otro.",
     field_changed: "Otra persona ha modificado este campo al mismo tiempo. Compruebe cómo está ahora y guarde de nuevo.",
@@ -424,7 +424,7 @@ pub(crate) static TEXTS: Texts = Texts {
     on_website: "En el sitio web",
     not_on_website: "Fuera del sitio web",
     listing_invalid: "Indique sí o no.",
-    website_hint: "Elija «Fuera del sitio web», por ejemplo, durante la cuarentena o mientras el dueño pueda reclamarlo. Mientras tanto, solo lo verá el equipo.",
+    website_hint: "Elija «Fuera del sitio web», por ejemplo, durante la cuarentena o mientras el dueño pueda reclamar al animal. Así, solo lo verá el equipo.",
     website_more: "Sitio web…",
     put_on_website: "Publicar en el sitio web",
     take_off_website: "Retirar del sitio web",
@@ -447,7 +447,7 @@ pub(crate) static TEXTS: Texts = Texts {
     all_or_none: "Si alguno de los seleccionados no se puede modificar, no se modifica ninguno.",
     reserve_or_sell: "Reservar o vender…",
     move_more: "Cambiar de categoría…",
-    move_label: "Pasar a la categoría",
+    move_label: "Pasar a esta categoría",
     value_more: "Cambiar un valor…",
     new_value: "Valor nuevo",
     value_hint: "Según el campo: una opción de la lista, sí o no, una fecha, un número o un texto. Déjelo vacío para borrar el valor.",
@@ -635,7 +635,7 @@ pub(crate) static TEXTS: Texts = Texts {
     that_was: "Fue",
     did_that: |name| format!("Lo hizo {name},"),
     order_before: "Trámite anterior",
-    price_of_each: "Precio por animal (si se deja en blanco, cada uno conserva el suyo)",
+    price_of_each: "Precio por animal (si se deja vacío, cada uno conserva el suyo)",
     order_is,
 
     // Photos.
@@ -644,14 +644,14 @@ pub(crate) static TEXTS: Texts = Texts {
     add_photos: "Añadir fotos",
     photos_hint: "JPEG, PNG, WebP o GIF. Puede elegir varias fotos o hacer una.",
     upload: "Subir",
-    save_texts_first: "Pulse Guardar antes que Subir. Al subir no se guardan las descripciones.",
+    save_texts_first: "Pulse «Guardar» antes que «Subir». Al subir no se guardan las descripciones.",
     make_main: "Usar como foto principal",
     move_up: "Mover a la izquierda",
     move_down: "Mover a la derecha",
     turn_left: "Girar a la izquierda",
     turn_right: "Girar a la derecha",
     look_more: "Encuadre",
-    look_hint: "Las listas muestran una parte de la foto. Pulse la parte que debe verse o elíjala aquí abajo.",
+    look_hint: "Las listas muestran solo una parte de la foto. Pulse la parte que debe verse o elíjala aquí abajo.",
     points: [
         "Sin elegir",
         "Arriba a la izquierda",
@@ -684,7 +684,7 @@ pub(crate) static TEXTS: Texts = Texts {
         "Las fotos se están subiendo. Después se enviará el formulario.",
     ],
     photos: "Fotos",
-    photos_after: "Añada primero el animal. Después, abra la página del animal y añada las fotos con «Gestionar fotos».",
+    photos_after: "Añada primero el animal. Después, abra su página y añada las fotos con «Gestionar fotos».",
     take_photo: "Conservar",
     no_picture: "Este archivo no es una imagen JPEG, PNG, WebP o GIF. Elija otro.",
     picture_too_large: "Esta imagen es demasiado grande. Elija una más pequeña.",
@@ -732,7 +732,7 @@ pub(crate) static TEXTS: Texts = Texts {
     // What the pages ask before they do something, and what they say first afterwards.
 
     // Categories.
-    more_categories: "Para ver otras, abra Categorías.",
+    more_categories: "Para ver otras, abra «Categorías».",
     name_it: "Poner este nombre",
     rename_category: |old, new| format!("¿Cambiar el nombre de la categoría «{old}» a «{new}»?"),
     name_category: |id, label| format!("¿Poner a la categoría {id} el nombre «{label}»?"),
@@ -828,7 +828,7 @@ pub(crate) static TEXTS: Texts = Texts {
     on_line: |number, why| format!("Fila {number}: {why}"),
     no_category: |number| {
         format!(
-            "No existe la categoría {number}. Póngale primero un nombre en la página Categorías o corrija el número."
+            "No existe la categoría {number}. Póngale primero un nombre en la página «Categorías» o corrija el número."
         )
     },
     no_choice: |typed, choices| format!("«{typed}» no es ninguna de las opciones: {choices}."),
@@ -1007,7 +1007,7 @@ pub(crate) static TEXTS: Texts = Texts {
     choose_password: "Elija una contraseña",
     new_password: "Contraseña nueva",
     new_password_again: "Repita la contraseña nueva",
-    new_password_hint: "Al menos 12 caracteres, por ejemplo cuatro palabras al azar. Puede pegar la contraseña.",
+    new_password_hint: "Al menos 12 caracteres, por ejemplo, cuatro palabras al azar. Puede pegar la contraseña.",
     passwords_different: "Las dos contraseñas no coinciden. Escriba la misma dos veces.",
     save_password: "Guardar e iniciar sesión",
     link_invalid: "Este enlace no es válido",
@@ -1032,11 +1032,11 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // The second factor.
     second_factor: "Segundo factor",
-    second_factor_off: "Proteja su cuenta con una app del móvil que muestra un código.",
+    second_factor_off: "Proteja su cuenta con la verificación en dos pasos: una app del móvil muestra un código.",
     second_factor_required: "Su rol necesita un segundo factor. Configúrelo para continuar.",
     second_factor_stays: "Su rol necesita un segundo factor, así que no puede eliminarlo. Puede configurar otra app.",
     second_factor_set: "Su segundo factor está configurado. Sus demás sesiones se han cerrado.",
-    set_up: "Configurar segundo factor",
+    set_up: "Configurar el segundo factor",
     change_second_factor: "Cambiar el segundo factor",
     remove_second_factor: "Eliminar el segundo factor",
     without_second_factor: "Sin segundo factor",
@@ -1051,7 +1051,7 @@ pub(crate) static TEXTS: Texts = Texts {
     new_codes_hint: "Cree códigos de recuperación nuevos si ha usado o perdido alguno. Los anteriores dejan de ser válidos.",
     new_codes: "Crear códigos nuevos",
     codes_replaced: "Estos códigos sustituyen a los anteriores. Sus demás sesiones se han cerrado.",
-    codes_hint: "Guarde estos códigos de recuperación donde pueda encontrarlos sin el móvil, por ejemplo en papel. Cada uno sirve para iniciar sesión una vez. No se vuelven a mostrar.",
+    codes_hint: "Guarde estos códigos de recuperación donde pueda encontrarlos sin el móvil, por ejemplo, en papel. Cada uno sirve para iniciar sesión una vez. No se vuelven a mostrar.",
     codes_kept: "Los he guardado",
 
     // Passkeys.
@@ -1069,7 +1069,7 @@ pub(crate) static TEXTS: Texts = Texts {
     passkey_needed: "Su contraseña es correcta. Use ahora su llave de acceso. Si la ha perdido, pida un enlace nuevo a un responsable.",
     passkey_script: "Las llaves de acceso necesitan JavaScript, y este navegador no lo ejecuta.",
     passkey_unsupported: "Este navegador es demasiado antiguo para las llaves de acceso. Actualícelo o use otro.",
-    passkey_stopped: "No se ha usado ninguna llave de acceso: se cerró la ventana del navegador, tardó demasiado o este dispositivo no tiene ninguna para este sitio. Inténtelo de nuevo.",
+    passkey_stopped: "No se ha usado ninguna llave de acceso: se cerró la ventana del navegador, se tardó demasiado o este dispositivo no tiene ninguna para este sitio. Inténtelo de nuevo.",
     passkey_known: "Este dispositivo ya tiene una llave de acceso para su cuenta.",
     passkey_late: "Ha tardado más de cinco minutos, se envió antes o empezó en otra pestaña. Inténtelo de nuevo.",
     passkey_rejected: "Esta llave de acceso no funciona aquí. Se eliminó o es de otro sitio. Inicie sesión de otra manera.",
@@ -1132,12 +1132,12 @@ pub(crate) static TEXTS: Texts = Texts {
         let remedy = match expected {
             "" => "Pregunte su dirección al administrador del servidor.".to_owned(),
             expected => format!(
-                "Ábrala en {expected}. Si ya lo ha hecho, pregunte al administrador del servidor: el registro del servicio dice qué hay que corregir."
+                "Ábralo en {expected}. Si ya lo ha hecho, pregunte al administrador del servidor: el registro del servicio dice qué hay que corregir."
             ),
         };
         format!("El panel de gestión no está en {host:.255}. {remedy}")
     },
-    needs_https: "El panel de gestión necesita HTTPS, porque una contraseña no debe enviarse sin cifrar. Ábrala con https:// o en la máquina donde se ejecuta.",
+    needs_https: "El panel de gestión necesita HTTPS, porque una contraseña no debe enviarse sin cifrar. Ábralo con https:// o en la máquina donde se ejecuta.",
     foreign_form: "Este formulario se envió desde otro sitio, así que no se ha procesado. Abra el panel de gestión y envíelo desde allí.",
     foreign_origin: |origin, own| {
         format!(
@@ -1152,7 +1152,7 @@ pub(crate) static TEXTS: Texts = Texts {
     page_changed: "Alguien ha cambiado algo en esta página. Seguirá como está mientras la use.",
     offline: "No hay conexión, así que no se ha enviado nada. Lo que ha escrito sigue aquí: inténtelo de nuevo cuando vuelva la conexión.",
     connection_lost: "Se ha perdido la conexión con el servicio. Es posible que esta página no esté al día.",
-    signed_out: "Se ha cerrado su sesión, así que es posible que esta página no esté al día. Inicie sesión en otra pestaña o recárguela.",
+    signed_out: "Se ha cerrado su sesión, así que es posible que esta página no esté al día. Inicie sesión en otra pestaña o recargue la página.",
     show_change: "1 cambio: mostrarlo",
     show_changes: "{} cambios: mostrarlos",
     reload: "Recargar la página",
@@ -1164,7 +1164,7 @@ pub(crate) static TEXTS: Texts = Texts {
     youngest_first: "Primero los más jóvenes",
     too_many_to_sort: |most| {
         format!(
-            "Solo se pueden ordenar listas de hasta {most} animales. Elija antes un filtro, por ejemplo una especie."
+            "Solo se pueden ordenar listas de hasta {most} animales. Elija antes un filtro, por ejemplo, una especie."
         )
     },
     stay: "Tiempo aquí",
@@ -1194,7 +1194,7 @@ pub(crate) static TEXTS: Texts = Texts {
             )
         }
         WeakPassword::Common => {
-            "Esta contraseña es fácil de adivinar: es habitual, repite un carácter o consta casi solo de palabras corrientes o de un nombre. Elija otra, por ejemplo cuatro palabras al azar."
+            "Esta contraseña es fácil de adivinar: es habitual, repite un carácter o consta casi solo de palabras corrientes o de un nombre. Elija otra, por ejemplo, cuatro palabras al azar."
                 .to_owned()
         }
     }
@@ -1245,7 +1245,7 @@ pub(crate) static TEXTS: Texts = Texts {
         Problem::Unavailable | Problem::IdempotencyInProgress => (
             "El servicio está ocupado",
             Some(
-                "El servicio no ha podido completar la petición. El cambio puede haberse hecho o no.",
+                "El servicio no ha podido completar la solicitud. El cambio puede haberse hecho o no.",
             ),
             "Espere un momento y recargue la página. El mismo formulario nunca se procesa dos veces.",
         ),
@@ -1350,7 +1350,7 @@ pub(crate) static TEXTS: Texts = Texts {
     default_is: |value| format!("Si se deja vacío, se usa el valor predeterminado: {value}."),
     store: "Centro",
     change_store: "Cambiar los datos del centro",
-    store_hint: "El público ve estos datos en el sitio web, y el equipo, aquí y en los documentos impresos. Nada es obligatorio.",
+    store_hint: "El público ve estos datos en el sitio web; el equipo, aquí y en los documentos impresos. Nada es obligatorio.",
     who_you_are: "Quiénes son ustedes",
     how_to_reach_you: "Cómo contactar con ustedes",
     pages_heading: "Idioma y aspecto",
@@ -1378,12 +1378,12 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_about: [
         "Presentación",
-        "Unas frases para la página de inicio de su sitio web, 2000 caracteres como máximo.",
+        "Unas frases para la página de inicio de su sitio web; 2000 caracteres como máximo.",
         "El texto de presentación debe tener 2000 caracteres como máximo. Acórtelo o déjelo vacío.",
     ],
     member_contract: [
         "Contrato",
-        "Se imprime con el trámite, encima de las líneas para las firmas. No aparece en el sitio web. Se sustituyen: {animal} por el nombre del animal, {store} por el nombre del centro, {microchip} por el número de microchip del animal, {fee} por el precio, {adopter} por el nombre del cliente y {date} por la fecha de la venta o, si no la hay, la de hoy. Si falta un dato, queda una línea para rellenar. Las líneas en blanco separan párrafos; 4000 caracteres como máximo.",
+        "Se imprime con el trámite, encima de las líneas para las firmas. No aparece en el sitio web. Al imprimirlo se sustituyen {animal} por el nombre del animal, {store} por el nombre del centro, {microchip} por el número de microchip del animal, {fee} por el precio, {adopter} por el nombre del cliente y {date} por la fecha de la venta o, si no la hay, por la de hoy. Si falta un dato, queda una línea para rellenar. Deje una línea en blanco entre párrafos; 4000 caracteres como máximo.",
         "El contrato debe tener 4000 caracteres como máximo. Acórtelo o déjelo vacío.",
     ],
     member_email: [
@@ -1398,17 +1398,17 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contact_page: [
         "Página de contacto",
-        "La dirección de la página de su formulario de contacto. Empieza por https://. Si la dirección debe llevar el número del animal, escriba {id} en su lugar.",
+        "La dirección de la página de su formulario de contacto. Empieza por https://. Si la dirección debe llevar el número del animal, escriba {id} donde vaya ese número.",
         "La página de contacto debe ser una dirección que empiece por https://, sin espacios, sin nombre de usuario antes de una @, sin {id} en el nombre del servidor y con 500 caracteres como máximo. Corríjala o déjela vacía.",
     ],
     member_address: [
         "Dirección",
-        "Línea por línea, como en un sobre, 500 caracteres como máximo.",
+        "Línea por línea, como en un sobre; 500 caracteres como máximo.",
         "La dirección debe tener 500 caracteres como máximo. Acórtela o déjela vacía.",
     ],
     member_hours: [
         "Horario",
-        "Línea por línea, como en la puerta, 500 caracteres como máximo.",
+        "Línea por línea, como en la puerta; 500 caracteres como máximo.",
         "El horario debe tener 500 caracteres como máximo. Acórtelo o déjelo vacío.",
     ],
     member_language: [
@@ -1418,7 +1418,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_time_zone: [
         "Zona horaria",
-        "Los días empiezan y terminan según la hora de esta zona: en la página Hoy, en las edades, en las reservas y en el sitio web. Si no se elige ninguna, las horas se muestran según cada dispositivo y los días cambian a medianoche UTC.",
+        "Los días empiezan y terminan según la hora de esta zona: en la página «Hoy», en las edades, en las reservas y en el sitio web. Si no se elige ninguna, las horas se muestran según cada dispositivo y los días cambian a medianoche UTC.",
         "La zona horaria debe ser una de la lista. Elija una de ellas o ninguna.",
     ],
     member_currency: [
@@ -1428,7 +1428,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_colour: [
         "Color",
-        "El color de los botones y enlaces del sitio web: elíjalo abajo, o escriba su nombre, como verde, o su código, como #2f6f4f.",
+        "El color de los botones y enlaces del sitio web: elíjalo abajo o escriba su nombre (por ejemplo, verde) o su código (por ejemplo, #2f6f4f).",
         "No se reconoce este color. Elija uno abajo, o escriba un nombre como verde, o # con seis cifras o letras de la a a la f. También puede dejarlo vacío.",
     ],
     zone_of_device: "Este dispositivo",
@@ -1551,8 +1551,7 @@ fn audited_change(kind: ChangeType) -> &'static str {
     match kind {
         ChangeType::PetAdded => "Animal añadido",
         ChangeType::PetChanged => "Animal modificado",
-        ChangeType::PetWithdrawn => "Baja de animal registrada",
-        ChangeType::PetRestored => "Baja de animal anulada",
+        ChangeType::PetWithdrawn => "Animal dado de baja",
         ChangeType::PetsImported => "Animales importados",
         ChangeType::OrderPlaced => "Animal reservado",
         ChangeType::OrderCompleted => "Animal vendido",
@@ -1601,7 +1600,7 @@ fn role(role: Role) -> &'static str {
 
 fn what_role_may(role: Role) -> &'static str {
     match role {
-        Role::Viewer => "Consulta: solo puede ver",
+        Role::Viewer => "Consulta: puede ver, pero no modificar",
         Role::Clerk => "Edición: puede modificar animales y trámites",
         Role::Manager => {
             "Responsable: además ve la actividad y puede cambiar todos los ajustes, incluidos el equipo y las claves de API"
@@ -1632,14 +1631,14 @@ pub(crate) mod shelter {
     };
 
     pub(crate) static TEXTS: Texts = Texts {
-        reference_hint: "Un número de la protectora, como el de un contrato o el de un recibo. No escriba aquí datos del adoptante.",
+        reference_hint: "Un número de la protectora, como el de un contrato o un recibo. No escriba aquí datos del adoptante.",
         sold_at: "Adoptado el",
         sold_today: "Adoptados hoy",
         all_sales: "Todas las adopciones",
         sell_more: "Marcar como adoptado…",
         sell: "Marcar como adoptado",
-        sell_now: "Marcar como adoptado ahora",
-        take_back_hint: "El adoptante devuelve el animal, que vuelve a estar disponible.",
+        sell_now: "Marcar ahora como adoptado",
+        take_back_hint: "El adoptante devuelve el animal, que queda de nuevo disponible.",
         sold_without_order: "Se marcó como adoptado sin ningún trámite. Para corregirlo, edite su estado.",
         pending_without_order: "Se marcó como reservado sin ningún trámite, así que la reserva no tiene fin. Resérvelo aquí para ponerle uno, registre su adopción o edite su estado.",
         find_order: "Buscar un trámite por adoptante, teléfono, animal, referencia o número",
@@ -1654,7 +1653,7 @@ pub(crate) mod shelter {
         status_invalid: "El estado debe ser disponible, reservado o adoptado.",
         member_contract: [
             super::TEXTS.member_contract[0],
-            "Se imprime con el trámite, encima de las líneas para las firmas. No aparece en el sitio web. Se sustituyen: {animal} por el nombre del animal, {store} por el nombre de la protectora, {microchip} por el número de microchip del animal, {fee} por la tasa de adopción, {adopter} por el nombre del adoptante y {date} por la fecha de la adopción o, si no la hay, la de hoy. Si falta un dato, queda una línea para rellenar. Las líneas en blanco separan párrafos; 4000 caracteres como máximo.",
+            "Se imprime con el trámite, encima de las líneas para las firmas. No aparece en el sitio web. Al imprimirlo se sustituyen {animal} por el nombre del animal, {store} por el nombre de la protectora, {microchip} por el número de microchip del animal, {fee} por la tasa de adopción, {adopter} por el nombre del adoptante y {date} por la fecha de la adopción o, si no la hay, por la de hoy. Si falta un dato, queda una línea para rellenar. Deje una línea en blanco entre párrafos; 4000 caracteres como máximo.",
             super::TEXTS.member_contract[2],
         ],
         act: |kind| match kind {
@@ -1691,7 +1690,7 @@ pub(crate) mod shelter {
         contact: "Adoptante",
         contact_of: |_| TEXTS.contact,
         contact_changed: "Datos del adoptante modificados o eliminados",
-        price_of_each: "Tasa de adopción por animal (si se deja en blanco, cada uno conserva la suya)",
+        price_of_each: "Tasa de adopción por animal (si se deja vacía, cada uno conserva la suya)",
         status: |status| {
             if status == PetStatus::Sold {
                 "Adoptado"
@@ -1759,6 +1758,7 @@ pub(crate) mod shelter {
         sold_as: |order| format!("Adoptado (trámite {order})."),
         sale_undone: "La adopción se ha deshecho.",
         orders: "Adopciones",
+        search_orders: |typed| format!("Buscar «{typed}» en Adopciones"),
         ..super::TEXTS
     };
 

@@ -126,7 +126,7 @@ pub(crate) static TEXTS: Texts = Texts {
     whole_before: "Texte complet avant la modification",
     no_history: "Aucune modification n’a été enregistrée.",
     new_note: "Nouvelle note",
-    new_note_hint: "Seule l’équipe voit les notes, par exemple sur le comportement ou un appel téléphonique.",
+    new_note_hint: "Par exemple sur le comportement ou un appel téléphonique. Seule l’équipe voit les notes.",
     add_note: "Ajouter la note",
     correct_note: "Corriger ou supprimer",
     note_on: |animal| format!("Note sur {animal}"),
@@ -218,7 +218,7 @@ pub(crate) static TEXTS: Texts = Texts {
         if count < 2 {
             Cow::Borrowed(status)
         } else if status == TEXTS.departures {
-            Cow::Borrowed(TEXTS.withdrawn_filter)
+            Cow::Borrowed("Autres sorties")
         } else {
             Cow::Owned(format!("{status}s"))
         }
@@ -307,10 +307,10 @@ pub(crate) static TEXTS: Texts = Texts {
     number_invalid: "Saisissez un nombre entier.",
 
     // Adding one animal.
-    category_of_species: "Si le champ est vide, la catégorie habituelle de l’espèce s’applique\u{202f}; elle est créée si besoin.",
+    category_of_species: "Sans choix, l’animal va dans la catégorie habituelle de son espèce, créée si besoin.",
     species_or_category: "Choisissez une espèce ou une catégorie.",
     or_about: "Ou âge approximatif",
-    about_hint: "Par exemple 2 ans ou 8 mois\u{202f}; un nombre sans unité s’entend en années.",
+    about_hint: "Par exemple 2 ans ou 8 mois\u{202f}; sans unité, ce sont des années.",
     ages_typed: ["a an ans année années", "m mois", "s sem semaine semaines"],
     age_invalid: "Saisissez un âge en années, par exemple 2, ou bien 8 mois ou 10 semaines.",
     birth_too_early: "Cela fait plus de 150 ans. Saisissez un âge de 150 ans au plus, ou une date de naissance plus récente.",
@@ -325,7 +325,7 @@ pub(crate) static TEXTS: Texts = Texts {
     field_label: "Libellé",
     field_label_hint: "Libellé affiché, par exemple Race.",
     field_name: "Nom technique",
-    field_name_hint: "Lettres minuscules, chiffres et tirets bas, par exemple longueur_poil. S’il est vide, il est tiré du libellé. Il ne pourra plus être modifié.",
+    field_name_hint: "Lettres minuscules, chiffres et tirets bas, par exemple longueur_poil. Laissez vide pour le tirer du libellé. Ce nom ne pourra plus être modifié.",
     field_name_invalid: "Saisissez un nom technique\u{a0}: de 1 à 32 lettres minuscules, chiffres et tirets bas, en commençant par une lettre.",
     field_name_taken: "Un autre champ porte ce nom technique. Saisissez-en un autre.",
     field_label_taken: "Un autre champ porte déjà ce libellé. Les deux se confondraient dans tous les formulaires. Saisissez-en un autre.",
@@ -339,7 +339,7 @@ pub(crate) static TEXTS: Texts = Texts {
     field_labels_hint: "Pour renommer un choix, changez son libellé\u{a0}: les animaux le gardent. Les programmes continuent d’utiliser le premier nom.",
     field_labels_invalid: "Chaque choix doit avoir un nom de 1 à 100 caractères qu’aucun autre choix n’a ni n’a eu. Majuscules et minuscules \
      comptent comme identiques.",
-    field_choices_hint: "Seulement pour le type «\u{a0}Choix dans une liste\u{a0}»\u{a0}: un par ligne, de 1 à 100, de 64 caractères au maximum chacun.",
+    field_choices_hint: "Seulement pour le type «\u{a0}Choix dans une liste\u{a0}»\u{a0}: un par ligne, 100 au plus, de 64 caractères au maximum chacun.",
     field_choices_invalid: "Saisissez de 1 à 100 choix différents, un par ligne, de 64 caractères au maximum chacun. Majuscules et minuscules comptent comme identiques.",
     field_position: "Position",
     field_position_hint: "De 0 à 10\u{202f}000. Les champs s’affichent par position croissante. Sans position, le champ vient en dernier.",
@@ -347,7 +347,7 @@ pub(crate) static TEXTS: Texts = Texts {
     field_public: "Afficher sur le site web",
     field_public_hint: "Tout le monde peut voir les valeurs.",
     field_unique: "Unique",
-    field_unique_hint: "Deux animaux ne peuvent pas avoir la même valeur, comme pour une puce. Seulement pour les textes et les nombres entiers.",
+    field_unique_hint: "Deux animaux ne peuvent pas avoir la même valeur, comme pour un numéro de puce. Seulement pour les textes et les nombres entiers.",
     add_field: "Ajouter un champ",
     delete_field: "Supprimer le champ",
     field_deleted_effect: "Il disparaît de tous les formulaires et de toutes les pages. Ce n’est possible que s’il n’est renseigné pour aucun animal.",
@@ -435,7 +435,7 @@ pub(crate) static TEXTS: Texts = Texts {
     on_website: "Sur le site",
     not_on_website: "Pas sur le site",
     listing_invalid: "Indiquez oui ou non.",
-    website_hint: "Choisissez «\u{a0}Pas sur le site\u{a0}» par exemple pendant la quarantaine ou le délai légal de garde. Seule l’équipe verra l’animal.",
+    website_hint: "Choisissez «\u{a0}Pas sur le site\u{a0}», par exemple pendant la quarantaine ou le délai légal de garde. Seule l’équipe verra l’animal.",
     website_more: "Site web…",
     put_on_website: "Publier sur le site",
     take_off_website: "Retirer du site",
@@ -681,7 +681,7 @@ pub(crate) static TEXTS: Texts = Texts {
     uploads: [
         "En attente",
         "Envoi en cours",
-        "En attente de la connexion",
+        "En attente de connexion",
         "Ajoutée",
         "Non ajoutée.",
         "Réessayer",
@@ -689,7 +689,7 @@ pub(crate) static TEXTS: Texts = Texts {
         "Cette photo est trop lourde. Choisissez-en une plus légère, ou prévenez l’administrateur du serveur.",
         "Le service est injoignable.",
         "Votre session est fermée. Connectez-vous dans un autre onglet, puis appuyez à nouveau sur le bouton.",
-        "C’est la même image que {}.",
+        "C’est la même photo que {}.",
         "20 photos au maximum par animal\u{202f}; non envoyées ({})\u{a0}: {}",
         "1 photo ajoutée.",
         "{} photos ajoutées.",
@@ -697,12 +697,12 @@ pub(crate) static TEXTS: Texts = Texts {
         "Les photos sont encore en cours d’envoi. Le formulaire sera envoyé ensuite.",
     ],
     photos: "Photos",
-    photos_after: "Ajoutez d’abord l’animal. Ajoutez ensuite ses photos\u{a0}: appuyez sur «\u{a0}Gérer les photos\u{a0}» sur sa fiche.",
+    photos_after: "Ajoutez d’abord l’animal, puis ses photos avec «\u{a0}Gérer les photos\u{a0}» sur sa fiche.",
     take_photo: "Garder",
     no_picture: "Ce fichier n’est pas une image JPEG, PNG, WebP ou GIF. Choisissez-en un autre.",
     picture_too_large: "Cette image est trop grande. Choisissez-en une plus petite.",
     too_many_pictures: "Trop d’images sont en attente pour l’instant. Réessayez.",
-    photos_not_added: "La session est terminée. Les photos n’ont pas été ajoutées\u{a0}: connectez-vous, et choisissez-les à nouveau.",
+    photos_not_added: "Votre session est fermée. Les photos n’ont pas été ajoutées\u{a0}: connectez-vous, et choisissez-les à nouveau.",
     heic: "C’est une image HEIC. Réglez l’appareil photo sur «\u{a0}Le plus compatible\u{a0}» (sur un iPhone\u{a0}: \
      Réglages, Appareil photo, Formats) et reprenez la photo, ou choisissez un fichier JPEG.",
     another_member: "Quelqu’un d’autre s’est connecté entre-temps. Connectez-vous avec votre compte dans un autre onglet, \
@@ -981,11 +981,11 @@ pub(crate) static TEXTS: Texts = Texts {
     code: "Code",
     continue_label: "Continuer",
     sign_in_wrong: "Le nom ou le mot de passe est incorrect. Vérifiez les deux, puis réessayez.",
-    code_hint: "Les six chiffres que montre votre application, ou l’un de vos codes de secours.",
-    code_wrong: "Ce code est incorrect, ou a déjà servi. Attendez que l’application montre le suivant.",
+    code_hint: "Les six chiffres affichés par votre application, ou l’un de vos codes de secours.",
+    code_wrong: "Ce code est incorrect, ou a déjà servi. Attendez que l’application affiche le suivant.",
     sign_in_ended: "Connectez-vous à nouveau. La connexion a pris trop de temps, ou le code a été envoyé deux fois.",
     form_saved: "Saisissez votre mot de passe pour continuer. Votre saisie est conservée, et vous pourrez l’envoyer ensuite.",
-    form_too_long: "Votre session est terminée, et votre texte est trop long pour être conservé ici. Connectez-vous dans un autre onglet, revenez en arrière dans celui-ci et renvoyez-le.",
+    form_too_long: "Votre session est fermée, et votre texte est trop long pour être conservé ici. Connectez-vous dans un autre onglet, revenez en arrière dans celui-ci et renvoyez-le.",
     form_not_of_browser: "Ce formulaire a été conservé dans un autre navigateur, ou celui-ci a perdu ses cookies entre-temps. Il n’a donc pas été envoyé. Revenez à la page du formulaire, et envoyez-le à nouveau.",
     no_password: "Mot de passe oublié ou pas encore choisi\u{202f}? Un responsable peut vous donner un lien.",
     submit_saved_form_hint: "Vous êtes connecté. Envoyez maintenant votre saisie.",
@@ -1066,7 +1066,7 @@ pub(crate) static TEXTS: Texts = Texts {
     browser_label: "Navigateur",
     ip_address: "Adresse IP",
     last_used: "Dernière utilisation",
-    this_session: " (celle-ci)",
+    this_session: " (session actuelle)",
     browser_on: |browser, system| format!("{browser} sur {system}"),
     end_session: "Fermer",
 
@@ -1196,7 +1196,7 @@ pub(crate) static TEXTS: Texts = Texts {
     show_change: "1 modification – l’afficher",
     show_changes: "{} modifications – les afficher",
     reload: "Recharger la page",
-    more_follow: "D’autres entrées suivent à la page suivante.",
+    more_follow: "Il y a d’autres entrées à la page suivante.",
     not_in_text: "Le caractère de contrôle U+0000 n’est pas autorisé. Saisissez le texte au lieu de le coller.",
     newest_first: "Derniers arrivés d’abord",
     by_name: "Par nom",
@@ -1344,7 +1344,7 @@ pub(crate) static TEXTS: Texts = Texts {
     }
     },
     remove_logo: "Supprimer le logo",
-    logo_removed_effect: "Il disparaît de toutes les pages. Pour l’afficher de nouveau, envoyez-le à nouveau.",
+    logo_removed_effect: "Il disparaît de toutes les pages. Pour l’afficher à nouveau, renvoyez-le.",
     as_shown: "Ce que tout le monde voit",
     see_website: "Voir le site",
     operator_value: |value| {
@@ -1396,7 +1396,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contract: [
         "Contrat",
-        "Imprimé avec le dossier, au-dessus des lignes pour les signatures. Il n’apparaît pas sur le site. Sont remplacés\u{a0}: {animal} par le nom de l’animal, {store} par le nom de l’établissement, {microchip} par le numéro de puce de l’animal, {fee} par le prix, {adopter} par le nom du client, {date} par la date de la vente, sinon celle du jour. Une valeur qui manque laisse une ligne à remplir. Une ligne vide sépare deux paragraphes\u{202f}; 4\u{202f}000 caractères au plus.",
+        "Imprimé avec le dossier, au-dessus des signatures. Il n’apparaît pas sur le site. Sont remplacés\u{a0}: {animal} par le nom de l’animal, {store} par le nom de l’établissement, {microchip} par le numéro de puce de l’animal, {fee} par le prix, {adopter} par le nom du client, {date} par la date de la vente, sinon celle du jour. Une valeur qui manque laisse une ligne à remplir. Une ligne vide sépare deux paragraphes\u{202f}; 4\u{202f}000 caractères au plus.",
         "Le contrat doit avoir 4\u{202f}000 caractères au plus. Raccourcissez-le, ou laissez-le vide.",
     ],
     member_email: [
@@ -1431,7 +1431,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_time_zone: [
         "Fuseau horaire",
-        "Ce fuseau horaire détermine à quel moment on change de jour\u{a0}: page «\u{a0}Aujourd’hui\u{a0}», âges, échéances des réservations et site. Sans choix, les heures affichées sont celles de chaque appareil, et le changement de jour suit le temps universel (UTC).",
+        "Ce fuseau horaire fixe le début de chaque journée\u{a0}: page «\u{a0}Aujourd’hui\u{a0}», âges, échéances des réservations et site. Sans choix, chaque appareil affiche les heures dans son propre fuseau, et les journées commencent à minuit en temps universel (UTC).",
         "Le fuseau horaire doit être l’un de ceux de la liste. Choisissez-en un, ou aucun.",
     ],
     member_currency: [
@@ -1526,7 +1526,7 @@ fn reason(reason: WithdrawalReason) -> &'static str {
     match reason {
         WithdrawalReason::Died => "Décès",
         WithdrawalReason::Transferred => "Transfert vers une autre animalerie ou un autre refuge",
-        WithdrawalReason::Reclaimed => "Restitution à son propriétaire",
+        WithdrawalReason::Reclaimed => "Restitution au propriétaire",
         WithdrawalReason::Mistake => "Ajout par erreur",
         WithdrawalReason::Other => "Autre motif",
     }
@@ -1574,8 +1574,6 @@ fn audited_change(kind: ChangeType) -> &'static str {
     match kind {
         ChangeType::PetAdded => "Animal ajouté",
         ChangeType::PetChanged => "Animal modifié",
-        ChangeType::PetWithdrawn => "Sortie d’un animal enregistrée",
-        ChangeType::PetRestored => "Sortie d’un animal annulée",
         ChangeType::PetsImported => "Animaux importés",
         ChangeType::OrderPlaced => "Animal réservé",
         ChangeType::OrderCompleted => "Animal vendu",
@@ -1659,7 +1657,7 @@ pub(crate) mod shelter {
         all_sales: "Toutes les adoptions",
         sell_more: "Marquer comme adopté…",
         sell: "Marquer comme adopté",
-        sell_now: "Marquer comme adopté maintenant",
+        sell_now: "Marquer comme adopté",
         take_back_hint: "L’adoptant rend l’animal, qui redevient disponible.",
         sold_without_order: "L’animal a été marqué comme adopté sans dossier. Pour corriger cela, modifiez son statut.",
         pending_without_order: "L’animal a été marqué comme réservé sans dossier\u{a0}: la réservation n’a donc pas d’échéance. Réservez-le ici pour en fixer une, enregistrez son adoption ou modifiez son statut.",
@@ -1675,7 +1673,7 @@ pub(crate) mod shelter {
         status_invalid: "Le statut doit être disponible, réservé ou adopté.",
         member_contract: [
             super::TEXTS.member_contract[0],
-            "Imprimé avec le dossier, au-dessus des lignes pour les signatures. Il n’apparaît pas sur le site. Sont remplacés\u{a0}: {animal} par le nom de l’animal, {store} par le nom du refuge, {microchip} par le numéro de puce de l’animal, {fee} par les frais d’adoption, {adopter} par le nom de l’adoptant, {date} par la date de l’adoption, sinon celle du jour. Une valeur qui manque laisse une ligne à remplir. Une ligne vide sépare deux paragraphes\u{202f}; 4\u{202f}000 caractères au plus.",
+            "Imprimé avec le dossier, au-dessus des signatures. Il n’apparaît pas sur le site. Sont remplacés\u{a0}: {animal} par le nom de l’animal, {store} par le nom du refuge, {microchip} par le numéro de puce de l’animal, {fee} par les frais d’adoption, {adopter} par le nom de l’adoptant, {date} par la date de l’adoption, sinon celle du jour. Une valeur qui manque laisse une ligne à remplir. Une ligne vide sépare deux paragraphes\u{202f}; 4\u{202f}000 caractères au plus.",
             super::TEXTS.member_contract[2],
         ],
         act: |kind| match kind {
@@ -1762,7 +1760,7 @@ pub(crate) mod shelter {
                 OrderStatus::Completed => of_count(count, "adoption", "adoptions"),
                 _ => of_count(count, "réservation", "réservations"),
             };
-            format!("{count} {what} avec frais d’adoption, {sum} au total")
+            format!("{count} {what} avec frais indiqués, {sum} au total")
         },
         reopen: |status| match status {
             OrderStatus::Completed => {

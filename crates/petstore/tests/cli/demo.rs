@@ -162,7 +162,7 @@ async fn a_demo_prints_the_window_the_console_the_interface_and_how_to_stop_and_
     let window = demo.url("The window");
     let first = page(window, "").await;
     assert!(
-        first.contains("Willow Lane Animal Home") && first.contains("lang=\"en\""),
+        first.contains("Willow Lane Animal Rescue") && first.contains("lang=\"en\""),
         "{first}"
     );
     let sitemap = page(&format!("{window}sitemap.xml"), "").await;
