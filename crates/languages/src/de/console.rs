@@ -323,7 +323,7 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // The texts about fields and their values.
     fields: "Felder",
-    fields_hint: "Felder beschreiben Ihre Tiere. Es gibt sie in den Formularen, auf den Seiten der Tiere und für andere Programme.",
+    fields_hint: "Felder beschreiben Ihre Tiere. Sie erscheinen in den Formularen und auf den Seiten der Tiere; auch andere Programme können sie nutzen.",
     more_fields: "Weitere Felder",
     any_value: "Alle",
     no_value: "–",
@@ -344,7 +344,7 @@ pub(crate) static TEXTS: Texts = Texts {
     field_labels_hint: "Zum Umbenennen ändern Sie hier den Text: Die Tiere bleiben unverändert. Programme verwenden weiter den ersten Namen.",
     field_labels_invalid: "Jeder Auswahlwert braucht einen Namen mit 1 bis 100 Zeichen, den kein anderer hat oder hatte. Groß- und \
      Kleinbuchstaben gelten als gleich.",
-    field_choices_hint: "Beim Typ „Auswahl aus einer Liste“ nötig, sonst leer lassen: ein Wert pro Zeile, höchstens 100 Werte mit je höchstens 64 Zeichen.",
+    field_choices_hint: "Nur beim Typ „Auswahl aus einer Liste“: ein Wert pro Zeile, höchstens 100 Werte mit je höchstens 64 Zeichen.",
     field_choices_invalid: "Geben Sie 1 bis 100 verschiedene Auswahlwerte ein, einen pro Zeile, jeweils höchstens 64 Zeichen. Groß- und Kleinbuchstaben gelten als gleich.",
     field_position: "Position",
     field_position_hint: "Von 0 bis 10.000. Felder mit niedrigerer Position stehen weiter vorn. Ohne Angabe steht das Feld am Ende.",
@@ -542,9 +542,9 @@ pub(crate) static TEXTS: Texts = Texts {
     },
 
     // Webhooks.
-    webhooks_hint: "Ein Webhook meldet jede Änderung an ein anderes Programm, z.\u{a0}B. Ihre Buchhaltung oder eine eigene Homepage.",
+    webhooks_hint: "Ein Webhook informiert ein anderes Programm, z.\u{a0}B. Ihre Buchhaltung oder eine eigene Homepage, über jede Änderung.",
     no_webhooks: "Noch keine Webhooks",
-    no_webhooks_hint: "Fügen Sie einen mit der Adresse hinzu, die das andere Programm Ihnen nennt.",
+    no_webhooks_hint: "Fügen Sie einen Webhook hinzu. Die Adresse dafür nennt Ihnen das andere Programm.",
     no_webhook: "Es gibt keinen Webhook mit dieser Nummer.",
     add_webhook: "Webhook hinzufügen",
     address: "Adresse",
@@ -1330,7 +1330,7 @@ pub(crate) static TEXTS: Texts = Texts {
     default_is: |value| format!("Solange das Feld leer ist, gilt die Vorgabe: {value}."),
     store: "Betrieb",
     change_store: "Angaben zum Betrieb ändern",
-    store_hint: "Diese Angaben erscheinen auf der Website, im internen Bereich oder auf Ausdrucken. Sie können jedes Feld leer lassen.",
+    store_hint: "Diese Angaben erscheinen auf der Website, im internen Bereich oder auf gedruckten Seiten. Sie können jedes Feld leer lassen.",
     who_you_are: "Wer Sie sind",
     how_to_reach_you: "Wie man Sie erreicht",
     pages_heading: "Sprache und Darstellung",

@@ -439,7 +439,7 @@ pub(crate) static TEXTS: Texts = Texts {
     select_all: "Select all on this page",
     skip_list: "Skip to the actions",
     with_selected: "Change the selected animals",
-    all_or_none: "Either all of them are changed, or none.",
+    all_or_none: "If one of them cannot be changed, none of them are.",
     reserve_or_sell: "Reserve or sell…",
     move_more: "Change the category…",
     move_label: "Move to category",
@@ -1045,7 +1045,7 @@ pub(crate) static TEXTS: Texts = Texts {
     add_member: "Add a staff member",
     password_again: "Enter your password again, because you last did so more than five minutes ago. What you \
      typed is kept, and you can send it afterwards.",
-    add_member_button: "Add and create a link",
+    add_member_button: "Add and create a sign-in link",
     member_name_hint: "They sign in with this name.",
     member_name_invalid: "The name must be one line of 1 to 64 characters.",
     member_name_taken: "There is already a staff member with this name. Choose another one.",

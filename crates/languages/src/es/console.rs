@@ -317,12 +317,12 @@ pub(crate) static TEXTS: Texts = Texts {
 
     // The texts about fields and their values.
     fields: "Campos",
-    fields_hint: "Los campos son los datos de cada animal: aparecen en los formularios, en su página y en otros programas.",
+    fields_hint: "Los campos son los datos de cada animal: aparecen en los formularios, en la página del animal y en otros programas.",
     more_fields: "Más campos",
     any_value: "Indiferente",
     no_value: "–",
     field_label: "Nombre visible",
-    field_label_hint: "Lo que se muestra, como Raza.",
+    field_label_hint: "El nombre que se muestra; por ejemplo, Raza.",
     field_name: "Nombre técnico",
     field_name_hint: "Letras minúsculas de la a a la z (sin tildes ni ñ), cifras y guiones bajos, como pelo_largo. Si se deja vacío, se forma a partir del nombre visible. Después no se podrá cambiar.",
     field_name_invalid: "Escriba un nombre técnico: de 1 a 32 letras minúsculas de la a a la z (sin tildes ni ñ), cifras y guiones bajos, empezando por una letra.",
@@ -1373,7 +1373,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_kind: [
         "Tipo",
-        "De esto dependen las palabras: «adoptado» y «tasa de adopción» en una protectora; «vendido» y «precio» en una tienda.",
+        "Determina los términos que usa el programa: «adoptado» y «tasa de adopción» en una protectora; «vendido» y «precio» en una tienda.",
         "El tipo debe ser una tienda o una protectora. Elija uno de los dos o ninguno.",
     ],
     member_about: [

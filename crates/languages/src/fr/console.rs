@@ -307,7 +307,7 @@ pub(crate) static TEXTS: Texts = Texts {
     number_invalid: "Saisissez un nombre entier.",
 
     // Adding one animal.
-    category_of_species: "Sans choix, l’animal va dans la catégorie habituelle de son espèce, créée si besoin.",
+    category_of_species: "Si vous ne choisissez rien, l’animal va dans la catégorie habituelle de son espèce, créée si besoin.",
     species_or_category: "Choisissez une espèce ou une catégorie.",
     or_about: "Ou âge approximatif",
     about_hint: "Par exemple 2 ans ou 8 mois\u{202f}; sans unité, ce sont des années.",
@@ -325,7 +325,7 @@ pub(crate) static TEXTS: Texts = Texts {
     field_label: "Libellé",
     field_label_hint: "Libellé affiché, par exemple Race.",
     field_name: "Nom technique",
-    field_name_hint: "Lettres minuscules, chiffres et tirets bas, par exemple longueur_poil. Laissez vide pour le tirer du libellé. Ce nom ne pourra plus être modifié.",
+    field_name_hint: "Lettres minuscules, chiffres et tirets bas, par exemple longueur_poil. Si vous laissez ce champ vide, le nom est formé à partir du libellé. Il ne pourra plus être modifié.",
     field_name_invalid: "Saisissez un nom technique\u{a0}: de 1 à 32 lettres minuscules, chiffres et tirets bas, en commençant par une lettre.",
     field_name_taken: "Un autre champ porte ce nom technique. Saisissez-en un autre.",
     field_label_taken: "Un autre champ porte déjà ce libellé. Les deux se confondraient dans tous les formulaires. Saisissez-en un autre.",
@@ -666,7 +666,7 @@ pub(crate) static TEXTS: Texts = Texts {
     look_more: "Cadrage",
     look_hint: "Les listes montrent une partie de la photo. Cliquez sur la partie qui doit rester visible, ou choisissez-la ci-dessous.",
     points: [
-        "Aucun choix",
+        "Non précisé",
         "En haut à gauche",
         "En haut",
         "En haut à droite",
@@ -1396,7 +1396,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_contract: [
         "Contrat",
-        "Imprimé avec le dossier, au-dessus des signatures. Il n’apparaît pas sur le site. Sont remplacés\u{a0}: {animal} par le nom de l’animal, {store} par le nom de l’établissement, {microchip} par le numéro de puce de l’animal, {fee} par le prix, {adopter} par le nom du client, {date} par la date de la vente, sinon celle du jour. Une valeur qui manque laisse une ligne à remplir. Une ligne vide sépare deux paragraphes\u{202f}; 4\u{202f}000 caractères au plus.",
+        "Imprimé avec le dossier, au-dessus des signatures. Il n’apparaît pas sur le site. Le programme remplace {animal} par le nom de l’animal, {store} par le nom de l’établissement, {microchip} par le numéro de puce de l’animal, {fee} par le prix, {adopter} par le nom du client et {date} par la date de la vente ou, à défaut, celle du jour. Une valeur qui manque laisse une ligne à remplir. Une ligne vide sépare deux paragraphes\u{202f}; 4\u{202f}000 caractères au plus.",
         "Le contrat doit avoir 4\u{202f}000 caractères au plus. Raccourcissez-le, ou laissez-le vide.",
     ],
     member_email: [
@@ -1431,7 +1431,7 @@ pub(crate) static TEXTS: Texts = Texts {
     ],
     member_time_zone: [
         "Fuseau horaire",
-        "Ce fuseau horaire fixe le début de chaque journée\u{a0}: page «\u{a0}Aujourd’hui\u{a0}», âges, échéances des réservations et site. Sans choix, chaque appareil affiche les heures dans son propre fuseau, et les journées commencent à minuit en temps universel (UTC).",
+        "Ce fuseau horaire fixe le début de chaque journée\u{a0}: page «\u{a0}Aujourd’hui\u{a0}», âges, échéances des réservations et site. Si vous n’en choisissez pas, chaque appareil affiche les heures dans son propre fuseau, et les journées commencent à minuit en temps universel (UTC).",
         "Le fuseau horaire doit être l’un de ceux de la liste. Choisissez-en un, ou aucun.",
     ],
     member_currency: [
@@ -1593,9 +1593,9 @@ fn days(count: u64) -> String {
 
 fn reopen(status: OrderStatus) -> &'static str {
     match status {
-        OrderStatus::Completed => "Vendu par erreur\u{202f}? Remettre en réservation",
-        OrderStatus::Cancelled => "Annulé par erreur\u{202f}? Remettre en réservation",
-        _ => "Remettre en réservation",
+        OrderStatus::Completed => "Vendu par erreur\u{202f}? Repasser en «\u{a0}Réservé\u{a0}»",
+        OrderStatus::Cancelled => "Annulé par erreur\u{202f}? Repasser en «\u{a0}Réservé\u{a0}»",
+        _ => "Repasser en «\u{a0}Réservé\u{a0}»",
     }
 }
 
@@ -1673,7 +1673,7 @@ pub(crate) mod shelter {
         status_invalid: "Le statut doit être disponible, réservé ou adopté.",
         member_contract: [
             super::TEXTS.member_contract[0],
-            "Imprimé avec le dossier, au-dessus des signatures. Il n’apparaît pas sur le site. Sont remplacés\u{a0}: {animal} par le nom de l’animal, {store} par le nom du refuge, {microchip} par le numéro de puce de l’animal, {fee} par les frais d’adoption, {adopter} par le nom de l’adoptant, {date} par la date de l’adoption, sinon celle du jour. Une valeur qui manque laisse une ligne à remplir. Une ligne vide sépare deux paragraphes\u{202f}; 4\u{202f}000 caractères au plus.",
+            "Imprimé avec le dossier, au-dessus des signatures. Il n’apparaît pas sur le site. Le programme remplace {animal} par le nom de l’animal, {store} par le nom du refuge, {microchip} par le numéro de puce de l’animal, {fee} par les frais d’adoption, {adopter} par le nom de l’adoptant et {date} par la date de l’adoption ou, à défaut, celle du jour. Une valeur qui manque laisse une ligne à remplir. Une ligne vide sépare deux paragraphes\u{202f}; 4\u{202f}000 caractères au plus.",
             super::TEXTS.member_contract[2],
         ],
         act: |kind| match kind {
@@ -1764,7 +1764,7 @@ pub(crate) mod shelter {
         },
         reopen: |status| match status {
             OrderStatus::Completed => {
-                "Marqué comme adopté par erreur\u{202f}? Remettre en réservation"
+                "Marqué comme adopté par erreur\u{202f}? Repasser en «\u{a0}Réservé\u{a0}»"
             }
             other => super::reopen(other),
         },
