@@ -211,7 +211,7 @@ try {
   await signIn(carl, "carl");
   assert(await isIn(carl));
   await carl.goto(`${origin}/settings/staff`);
-  assert.doesNotMatch(await text(carl), /Add member/);
+  assert.doesNotMatch(await text(carl), /Add a staff member/);
 
   // The sign-out at the provider, to which the sign-out here leads.
   const session = await maria.cookies();

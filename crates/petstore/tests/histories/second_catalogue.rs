@@ -289,7 +289,7 @@ impl World {
         let mut holders = self.orders.iter();
         PresentState {
             pet: pet.cloned(),
-            holder: holders
+            holding_order: holders
                 .find(|one| Some(one.pet_id.get()) == pet_id && one.holds)
                 .cloned(),
             order,
