@@ -171,7 +171,7 @@ impl Database for PostgresStore {
             .boxed()
     }
 
-    fn forget(&self, [kept_from, kept_until]: [i64; 2], limit: i64) -> StoreFuture<'_, usize> {
+    fn forget(&self, kept_from: i64, kept_until: i64, limit: i64) -> StoreFuture<'_, usize> {
         self.runner
             .run(Access::Write, (), move |connection, ()| {
                 journal::forget_changes(connection, kept_from, kept_until, limit).boxed()

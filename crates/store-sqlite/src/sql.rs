@@ -260,7 +260,7 @@ impl Database for SqliteStore {
         future::ready(state).boxed()
     }
 
-    fn forget(&self, [kept_from, kept_until]: [i64; 2], limit: i64) -> StoreFuture<'_, usize> {
+    fn forget(&self, kept_from: i64, kept_until: i64, limit: i64) -> StoreFuture<'_, usize> {
         self.writer
             .write(move |connection| {
                 journal::forget_changes(connection, kept_from, kept_until, limit)

@@ -31,7 +31,9 @@ pub(super) fn problem_message(
 ) -> String {
     match problem {
         CellProblem::Number(ambiguous) => forms::ambiguous_number_message(text, ambiguous),
-        CellProblem::Date(dates) => ambiguous_date_message(text, *dates),
+        CellProblem::Date([first_date, second_date]) => {
+            ambiguous_date_message(text, *first_date, *second_date)
+        }
         CellProblem::NoChoice => no_choice_message(field, text),
         CellProblem::SpreadsheetError => spreadsheet_error_message(text),
         CellProblem::Shortened => {
@@ -51,7 +53,7 @@ pub(super) fn spreadsheet_error_message(cell: &str) -> String {
 /// mean, each in words and in an unambiguous spelling.
 ///
 /// In English, `03/04/2024` is ambiguous, and the spellings are `2024-03-04` and `2024-04-03`.
-fn ambiguous_date_message(text: &str, [first_date, second_date]: [Date; 2]) -> String {
+fn ambiguous_date_message(text: &str, first_date: Date, second_date: Date) -> String {
     let meanings = [numbers().date(first_date), numbers().date(second_date)];
     let spellings = [first_date.to_string(), second_date.to_string()];
     texts().ambiguous(

@@ -46,9 +46,9 @@ pub trait Database: Send + Sync {
     /// See [`crate::Journal::journal_state`].
     fn log_state(&self) -> StoreFuture<'_, JournalState>;
 
-    /// Deletes changes and acts that are old enough. See [`crate::Journal::forget_changes`]. `kept`
-    /// has the first and the last time to keep, in milliseconds.
-    fn forget(&self, kept: [i64; 2], limit: i64) -> StoreFuture<'_, usize>;
+    /// Deletes changes and acts that are old enough. See [`crate::Journal::forget_changes`].
+    /// `kept_from` and `kept_until` are the first and the last time to keep, in milliseconds.
+    fn forget(&self, kept_from: i64, kept_until: i64, limit: i64) -> StoreFuture<'_, usize>;
 
     /// Numbers every committed change that has no number yet. In PostgreSQL, a change can be
     /// committed without one.

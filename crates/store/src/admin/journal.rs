@@ -124,8 +124,9 @@ Journal {
         kept: RangeInclusive<Timestamp>,
         limit: u32,
     ) -> Result<usize, StoreError> {
-        let kept_milliseconds = [kept.start().as_millisecond(), kept.end().as_millisecond()];
-        self.forget(kept_milliseconds, limit.into()).await
+        let kept_from = kept.start().as_millisecond();
+        let kept_until = kept.end().as_millisecond();
+        self.forget(kept_from, kept_until, limit.into()).await
     }
 
     /// Returns the confirmed time (see [`crate::confirmed_clock`]). If there is none yet, confirms
