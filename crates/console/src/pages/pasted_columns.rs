@@ -253,7 +253,7 @@ fn choice_input_of(index: usize) -> String {
 }
 
 /// Returns the meaning that [`Sheet::guess_meaning`] guesses for a column. Returns `None` without a
-/// guess, and also if the heading is ambiguous, which adds an error.
+/// guess. An ambiguous heading also gives `None`, and adds an error.
 fn guess_or_report(
     sheet: Sheet<'_>,
     index: usize,

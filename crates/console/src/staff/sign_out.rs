@@ -32,7 +32,7 @@ pub(crate) async fn sign_out(desk: &Desk<'_>) -> Result<Reply, ApiError> {
     end_session(visit, session.record.digest, session.actor(), None).await?;
     let mut response = signed_out_response(visit, &session.member).await;
     Cookie::Session.clear(visit, &mut response);
-    // Only a member who has signed in at the provider has this cookie.
+    // The browser has this cookie only after a sign-in at the provider.
     if Cookie::IdToken.get(visit).is_some() {
         Cookie::IdToken.clear(visit, &mut response);
     }

@@ -96,7 +96,7 @@ impl FieldKind {
     }
 
     /// Parses the JSON form of a value, without quotes: `3` for an integer, `true` for a boolean.
-    /// Returns `None` for a text that is no integer or boolean, but must be one.
+    /// Returns `None` if the value must be an integer or a boolean, and the text is not one.
     ///
     /// Only [`FieldKind::allows`] checks the other rules.
     pub(super) fn parse(self, text: &str) -> Option<FieldValue> {

@@ -21,8 +21,8 @@ use crate::{
 /// The number of buffered contacts at which they are copied into their table.
 const MAX_BUFFERED_CONTACTS: usize = 1_000;
 
-/// The number of buffered unique values, and also of buffered photos, at which they are copied into
-/// their table.
+/// The maximum number of buffered rows of a table that belongs to animals: of unique values, or of
+/// photos. At this number, the rows are copied into the table.
 const MAX_BUFFERED_ROWS_OF_PETS: usize = 10_000;
 
 /// A COPY in progress.

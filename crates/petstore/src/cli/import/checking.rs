@@ -161,8 +161,8 @@ impl Import {
 /// Reports the animals whose `orderId` is not the id of a reserved order in the file. Only the end
 /// of the file shows this, because an order can follow its animal.
 ///
-/// Only an export with `--all` has such animals. There is no file for rejected rows then, because
-/// the option for it also needs `--skip-invalid`.
+/// Such animals occur only in the import of an export with `--all`. This import writes no rejected
+/// rows, because the option for their file requires `--skip-invalid`.
 fn report_animals_without_order(
     checked: &mut CheckedFile,
     progress: &Progress,
