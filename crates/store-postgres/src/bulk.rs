@@ -1,8 +1,13 @@
 //! A blocking connection for commands that read or write a whole catalogue.
 
-use std::{future::Future, ops::ControlFlow, pin::pin, sync::Arc};
+use std::{
+    future::Future,
+    ops::ControlFlow,
+    pin::{Pin, pin},
+    sync::Arc,
+};
 
-use futures_util::TryStreamExt;
+use futures_util::{FutureExt, TryFutureExt, TryStreamExt};
 use petstore_domain::PetStatus;
 use petstore_store::{
     OpenError, OpenMode, StoreError,
@@ -13,7 +18,7 @@ use petstore_store::{
     whole::CatalogueConnection,
 };
 use tokio::runtime::{self, Runtime};
-use tokio_postgres::{Client, Row};
+use tokio_postgres::{Client, Row, RowStream};
 
 use super::{connection::Connection, numbering, store_area::lists, url::PostgresUrl};
 
@@ -55,13 +60,28 @@ impl BlockingConnection {
     }
 
     /// Runs `work` with the client of this connection, and blocks until it completes.
+    ///
+    /// The future of `work` is boxed, so that the runtime is compiled once for each type of result,
+    /// and not for each future.
     pub(super) fn block_on<'s, T, E: Into<Failure>, F: Future<Output = Result<T, E>>>(
         &'s self,
         work: impl FnOnce(&'s Client) -> F,
     ) -> Result<T, StoreError> {
-        self.runtime
-            .block_on(work(&self.connection))
-            .map_err(|error| StoreError::from(error.into()))
+        let work = work(&self.connection).map_err(Into::into).boxed_local();
+        self.runtime.block_on(work).map_err(StoreError::from)
+    }
+
+    /// Begins a query, and blocks until the server has accepted it.
+    fn begin_query(&self, sql: &str, values: Parameters<'_>) -> Result<RowStream, Failure> {
+        let values = values.iter().map(|value| value.for_postgres());
+        Ok(self
+            .runtime
+            .block_on(self.connection.query_raw(sql, values))?)
+    }
+
+    /// Blocks until the next row arrives. Returns `None` after the last one.
+    fn next_row(&self, mut rows: Pin<&mut RowStream>) -> Result<Option<Row>, Failure> {
+        Ok(self.runtime.block_on(rows.try_next())?)
     }
 }
 
@@ -105,12 +125,10 @@ impl CatalogueConnection for BlockingConnection {
         values: Parameters<'_>,
         mut read_row: impl FnMut(&Row) -> Result<ControlFlow<()>, Failure>,
     ) -> Result<(), Failure> {
-        let values = values.iter().map(|value| value.for_postgres());
-        let query = self.connection.query_raw(sql, values);
-        let mut rows = pin!(self.runtime.block_on(query)?);
+        let mut rows = pin!(self.begin_query(sql, values)?);
         // Call `read_row` outside of `block_on`: it may block on another connection, and runtimes must
         // not nest.
-        while let Some(row) = self.runtime.block_on(rows.try_next())? {
+        while let Some(row) = self.next_row(rows.as_mut())? {
             if read_row(&row)?.is_break() {
                 break;
             }

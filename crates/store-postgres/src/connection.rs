@@ -5,7 +5,8 @@ use std::{
     ops::{Deref, DerefMut},
 };
 
-use tokio_postgres::{Client, Error, Statement};
+use petstore_store::admin::Parameters;
+use tokio_postgres::{Client, Error, RowStream, Statement};
 
 use super::connect::Session;
 
@@ -38,6 +39,17 @@ impl Connection {
         let statement = self.session.client.prepare(sql).await?;
         self.statements.insert(sql, statement.clone());
         Ok(statement)
+    }
+
+    /// Begins a query, and waits until the server has accepted it.
+    pub(super) async fn begin_query(
+        &mut self,
+        sql: &'static str,
+        values: Parameters<'_>,
+    ) -> Result<RowStream, Error> {
+        let statement = self.prepare_once(sql).await?;
+        let values = values.iter().map(|value| value.for_postgres());
+        self.query_raw(&statement, values).await
     }
 
     /// Waits until the synchronous standby has everything that this connection has read.

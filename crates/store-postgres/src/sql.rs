@@ -75,9 +75,7 @@ impl Sql for Connection {
         read_row: RowVisitor<'t, Self>,
     ) -> SqlFuture<'t, Self, ()> {
         async move {
-            let statement = self.prepare_once(sql).await?;
-            let values = values.iter().map(|value| value.for_postgres());
-            let mut rows = pin!(self.query_raw(&statement, values).await?);
+            let mut rows = pin!(self.begin_query(sql, values).await?);
             while let Some(row) = rows.try_next().await? {
                 if read_row(&row)?.is_break() {
                     break;
@@ -94,9 +92,7 @@ impl Sql for Connection {
         values: Parameters<'t>,
     ) -> SqlFuture<'t, Self, Vec<Row>> {
         async move {
-            let statement = self.prepare_once(sql).await?;
-            let values = values.iter().map(|value| value.for_postgres());
-            let rows = self.query_raw(&statement, values).await?;
+            let rows = self.begin_query(sql, values).await?;
             Ok(rows.try_collect().await?)
         }
         .boxed()
