@@ -137,5 +137,10 @@ pub fn create_folder(path: &Path, owner: Option<FileOwner>) -> io::Result<()> {
         .read(true)
         .custom_flags(flag_bits)
         .open(path)?;
-    give_away(&folder, owner)
+    let result = give_away(&folder, owner);
+    if result.is_err() {
+        // Otherwise, the next call would take the folder of the wrong owner for a finished one.
+        let _ = fs::remove_dir(path);
+    }
+    result
 }

@@ -77,3 +77,35 @@ async fn after_a_key_file_was_lost_a_rotation_with_a_new_one_is_enough() {
     // The old secret cannot be read, so there is one signature.
     assert_eq!(receiver.all()[0].signature.split(' ').count(), 1);
 }
+
+#[tokio::test]
+async fn test_messages_whose_secret_cannot_be_read_do_not_hold_up_others() {
+    let shop = Shop::open().await;
+    let receiver = Receiver::start().await;
+    let (unreadable, _) = shop.add_webhook(receiver.url(), None).await;
+    let (readable, _) = shop.add_webhook(receiver.url(), None).await;
+    let new = registrar(shop.folder.path().join("new"), 2);
+    new.new_secret(WebhookId(1), true).unwrap();
+    let sealed = new.new_secret(readable, false).unwrap().sealed;
+    let (_, rotate) = shop
+        .webhook(readable)
+        .await
+        .rotate_secret(sealed, shop.context().now);
+    shop.write(rotate).await;
+    let mut dispatcher = shop.dispatcher_with(&new, 1, ATTEMPT_TIMEOUT);
+    receiver.respond(|_| None);
+
+    // All but one of the attempts that there may be at a time.
+    for _ in 0..63 {
+        shop.send_test(readable).await;
+    }
+    shop.until(&mut dispatcher, || receiver.all().len() == 63)
+        .await;
+    for _ in 0..60 {
+        shop.send_test(unreadable).await;
+    }
+    let test = shop.send_test(readable).await;
+    shop.until(&mut dispatcher, || receiver.all().len() == 64)
+        .await;
+    assert_eq!(receiver.all().pop().unwrap().id, test.message_id);
+}

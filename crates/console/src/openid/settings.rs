@@ -3,8 +3,9 @@
 use std::str::FromStr;
 
 use petstore_domain::staff::Role;
+use petstore_system::addresses::is_this_machine;
 use serde_json::{Map, Value};
-use url::{Host, Url};
+use url::Url;
 
 /// The issuer URL of a provider. Every token states it in `iss`, which must be equal byte by byte,
 /// so the exact spelling of the operator is kept next to the parsed URL.
@@ -39,13 +40,11 @@ impl FromStr for Issuer {
 
 /// Whether requests to this URL cannot be intercepted: it uses HTTPS, or stays on this machine.
 fn is_safe(url: &Url) -> bool {
-    let is_this_machine = match url.host() {
-        Some(Host::Domain(name)) => name == "localhost",
-        Some(Host::Ipv4(address)) => address.is_loopback(),
-        Some(Host::Ipv6(address)) => address.is_loopback(),
-        None => false,
-    };
-    url.scheme() == "https" || (url.scheme() == "http" && is_this_machine)
+    match url.scheme() {
+        "https" => true,
+        "http" => is_this_machine(url),
+        _ => false,
+    }
 }
 
 impl Issuer {

@@ -254,12 +254,14 @@ fn is_midnight(time: &str) -> bool {
     let Some((hour, minutes)) = clock.split_once(':') else {
         return false;
     };
-    let is_whole_hour = minutes
-        .bytes()
-        .all(|byte| matches!(byte, b'0' | b':' | b'.'));
-    let suffix = suffix.trim();
-    let is_morning = suffix.starts_with('a');
-    let is_afternoon = suffix.starts_with('p');
+    let is_whole_hour = minutes.starts_with('0')
+        && minutes
+            .bytes()
+            .all(|byte| matches!(byte, b'0' | b':' | b'.'));
+    // The time zones `ast` and `pst` begin with the same letters.
+    let suffix = suffix.replace(['.', ' '], "");
+    let is_morning = suffix == "a" || suffix.starts_with("am");
+    let is_afternoon = suffix == "p" || suffix.starts_with("pm");
     let is_first_hour = match hour {
         "0" | "00" => !is_afternoon,
         "12" => is_morning,

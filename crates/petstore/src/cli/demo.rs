@@ -2,8 +2,8 @@
 
 use std::{
     env,
-    fs::{self, File},
-    io,
+    fs::{self, File, TryLockError},
+    io::{self, ErrorKind},
     path::Path,
 };
 
@@ -105,7 +105,7 @@ impl DemoFolder {
         loop {
             let folder = TempDir::with_prefix(FOLDER_PREFIX)?;
             // A folder that was removed after it was opened can still be locked.
-            if let Some(lock) = lock_folder(folder.path())
+            if let Some(lock) = lock_folder(folder.path())?
                 && folder.path().is_dir()
             {
                 return Ok(Self {
@@ -124,10 +124,17 @@ impl DemoFolder {
 
 /// Locks a folder until the returned file is dropped. Returns `None` if the folder is already
 /// locked, or does not exist.
-fn lock_folder(path: &Path) -> Option<File> {
-    let folder = File::open(path).ok()?;
-    folder.try_lock().ok()?;
-    Some(folder)
+fn lock_folder(path: &Path) -> io::Result<Option<File>> {
+    let folder = match File::open(path) {
+        Ok(folder) => folder,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    match folder.try_lock() {
+        Ok(()) => Ok(Some(folder)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
 }
 
 /// Removes the folders that killed demos have left behind. These folders are not locked.
@@ -138,7 +145,7 @@ fn remove_abandoned_folders() {
     };
     for entry in entries.flatten() {
         if is_demo_folder(&entry)
-            && let Some(_lock) = lock_folder(&entry.path())
+            && let Ok(Some(_lock)) = lock_folder(&entry.path())
         {
             // The lock is held during the removal, so that no other demo removes the folder, too.
             // If the removal fails, the next demo tries it again.

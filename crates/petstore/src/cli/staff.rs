@@ -11,6 +11,7 @@ use petstore_domain::{
     store_area::ActType,
 };
 use petstore_store::{OpenMode, StaffKey, StaffWriteOutcome, Store};
+use petstore_system::addresses::is_this_machine;
 use url::Url;
 
 use super::{
@@ -318,10 +319,7 @@ fn print_link(
 
 /// Whether a URL works only in browsers on this machine.
 fn is_local(url: &str) -> bool {
-    let Ok(url) = Url::parse(url) else {
-        return false;
-    };
-    matches!(url.host_str(), Some("localhost" | "127.0.0.1" | "[::1]"))
+    Url::parse(url).is_ok_and(|url| is_this_machine(&url))
 }
 
 /// Returns the link with which a member chooses a password: the URL of the console with this token.

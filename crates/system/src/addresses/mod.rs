@@ -2,8 +2,10 @@
 
 mod forbidden;
 mod resolver;
+mod this_machine;
 
 pub use self::{
     forbidden::{FORBIDDEN_RANGES, forbidden_reason},
     resolver::{Resolve, SharedResolver, SystemResolver},
+    this_machine::is_this_machine,
 };

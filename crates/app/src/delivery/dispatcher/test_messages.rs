@@ -35,36 +35,42 @@ impl Dispatcher {
             .sum();
         // `in_flight` counts all attempts, so the others among them send test messages.
         let tests_in_flight = self.in_flight().saturating_sub(messages_in_flight);
-        let capacity = MAX_TESTS_IN_FLIGHT.saturating_sub(tests_in_flight);
+        let mut free_slots = MAX_TESTS_IN_FLIGHT.saturating_sub(tests_in_flight);
 
-        let tests = self.store.waiting_tests().await?;
-        for test in tests.into_iter().take(capacity) {
-            self.start_test(test, webhooks).await?;
+        for test in self.store.waiting_tests().await? {
+            if free_slots == 0 {
+                break;
+            }
+            // A test that this process cannot send must not hold up the tests after it.
+            let is_started = self.start_test(test, webhooks).await?;
+            if is_started {
+                free_slots -= 1;
+            }
         }
         Ok(())
     }
 
-    /// Takes a test message and starts its attempt, unless another process has taken it. Does
-    /// nothing if this process cannot decrypt the secret of the webhook.
+    /// Takes a test message and starts its attempt. Returns whether it did so: not if another
+    /// process has taken the message, or if this process cannot decrypt the secret of the webhook.
     async fn start_test(
         &mut self,
         test: TestMessage,
         webhooks: &[StoredWebhook],
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let webhook_id = test.webhook;
         let Some(webhook) = find_webhook(webhooks, webhook_id) else {
             // The webhook was deleted, or was added after `webhooks` were read. In the latter case,
             // the next call starts its test.
-            return Ok(());
+            return Ok(false);
         };
         let now = self.clock.now();
         let Ok(outgoing) = OutgoingMessage::from_test(test, webhook, &self.vault, now) else {
             // Leave the message to a process that can decrypt the secret.
-            return Ok(());
+            return Ok(false);
         };
         let is_taken = self.store.take_test(outgoing.message_id.clone()).await?;
         if !is_taken {
-            return Ok(());
+            return Ok(false);
         }
 
         let connector = Arc::clone(&self.connector);
@@ -83,7 +89,7 @@ impl Dispatcher {
             }
             finished
         });
-        Ok(())
+        Ok(true)
     }
 }
 

@@ -7,9 +7,11 @@ use anyhow::Context;
 use clap::{Args, builder::NonEmptyStringValueParser};
 use petstore_console::RequireSecondFactor;
 use petstore_domain::store_area::{ContactUrl, Currency, Language, StoreTimeZone};
+use petstore_system::addresses::is_this_machine;
 use petstore_web::edge::Origin;
 use petstore_window::Style;
 use tracing::warn;
+use url::Url;
 
 use super::listener_settings::ListenerSettings;
 use crate::cli::{
@@ -147,13 +149,17 @@ impl WindowArgs {
 
     /// Logs a warning if the URL of the window does not use TLS. A URL of this machine needs none.
     pub(super) fn warn_without_tls(&self) {
-        let Some(url) = self.window_url.as_ref().map(Origin::as_str) else {
+        let Some(origin) = self.window_url.as_ref().map(Origin::as_str) else {
             return;
         };
-        let local_hosts = ["://localhost", "://127.", "://[::1]"];
-        let is_local = local_hosts.iter().any(|host| url.contains(host));
-        if url.starts_with("http://") && !is_local {
-            warn!("--window-url {url} is without TLS: set the https address that the public uses");
+        // An origin is always a URL.
+        let Ok(url) = Url::parse(origin) else {
+            return;
+        };
+        if url.scheme() == "http" && !is_this_machine(&url) {
+            warn!(
+                "--window-url {origin} is without TLS: set the https address that the public uses"
+            );
         }
     }
 
