@@ -1,12 +1,13 @@
 //! The database that the suites run on, and direct access to it.
 
-use std::{any::Any, env, num::NonZeroU32};
+use std::{any::Any, env, fs, num::NonZeroU32, path::Path};
 
 use petstore_databases::{self as databases, DatabaseUrl};
 use petstore_store::OpenMode;
 use rand::SeedableRng;
 use rusqlite::Connection;
 use tempfile::TempDir;
+use tokio::sync::OnceCell;
 
 use crate::postgres_cluster::{connect, fresh_url};
 
@@ -18,11 +19,44 @@ pub enum Database {
     Postgres(String),
 }
 
+/// Writes the file of an empty SQLite store to `path`, with keys of its own. Its migrations run only
+/// for the first caller in a process, because they take longer than many tests.
+pub async fn write_empty_store(path: &Path) {
+    static EMPTY_STORE: OnceCell<Vec<u8>> = OnceCell::const_new();
+
+    let content = EMPTY_STORE
+        .get_or_init(async || {
+            let folder = crate::temporary_folder();
+            let path = folder.path().join("petstore.db");
+            let url = DatabaseUrl::Sqlite(path.clone());
+            let mut random = rand::rngs::StdRng::seed_from_u64(1);
+            let mode = OpenMode::CreateAndMigrate;
+            let store = databases::open(&url, mode, NonZeroU32::MIN, &mut random).await;
+            // The last connection moves everything from the WAL to the file.
+            drop(store.unwrap());
+            fs::read(path).unwrap()
+        })
+        .await;
+    fs::write(path, content).unwrap();
+    Connection::open(path)
+        .unwrap()
+        .execute_batch(
+            "UPDATE etag_key SET key = randomblob(32);
+            UPDATE change_log SET epoch = randomblob(16)",
+        )
+        .unwrap();
+}
+
 impl Database {
+    /// Makes an empty database. Over SQLite, it already has the tables.
     pub async fn fresh() -> Self {
         match env::var("TEST_DATABASE").as_deref() {
             Ok("postgres") => Self::Postgres(fresh_url().await),
-            Err(_) | Ok("sqlite") => Self::Sqlite(crate::temporary_folder()),
+            Err(_) | Ok("sqlite") => {
+                let folder = crate::temporary_folder();
+                write_empty_store(&folder.path().join("petstore.db")).await;
+                Self::Sqlite(folder)
+            }
             Ok(other) => panic!("TEST_DATABASE must be sqlite or postgres, but was {other}"),
         }
     }
@@ -36,17 +70,19 @@ impl Database {
 
     /// Another database with the key of this one, as a copy has it.
     pub async fn copy(&self) -> Self {
-        let copy = Self::fresh().await;
-        match (self, &copy) {
-            (Self::Sqlite(from), Self::Sqlite(to)) => {
-                let to = to.path().join("petstore.db").display().to_string();
-                sqlite(from).execute("VACUUM INTO ?1", [to]).unwrap();
+        match self {
+            Self::Sqlite(from) => {
+                let folder = crate::temporary_folder();
+                let path = folder.path().join("petstore.db").display().to_string();
+                sqlite(from).execute("VACUUM INTO ?1", [path]).unwrap();
+                Self::Sqlite(folder)
             }
-            (Self::Postgres(from), Self::Postgres(to)) => {
+            Self::Postgres(from) => {
+                let url = fresh_url().await;
                 let mut random = rand::rngs::StdRng::seed_from_u64(1);
                 let (mode, one) = (OpenMode::CreateAndMigrate, NonZeroU32::MIN);
                 drop(
-                    databases::open(&to.parse().unwrap(), mode, one, &mut random)
+                    databases::open(&url.parse().unwrap(), mode, one, &mut random)
                         .await
                         .unwrap(),
                 );
@@ -56,11 +92,10 @@ impl Database {
                     .await;
                 let key: Vec<u8> = key.unwrap().get(0);
                 let update = "UPDATE etag_key SET key = $1";
-                connect(to).await.execute(update, &[&key]).await.unwrap();
+                connect(&url).await.execute(update, &[&key]).await.unwrap();
+                Self::Postgres(url)
             }
-            _ => unreachable!(),
         }
-        copy
     }
 
     /// Blocks all writes until the result is dropped.

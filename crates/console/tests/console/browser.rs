@@ -4,7 +4,7 @@ use std::{
     collections::BTreeMap,
     net::IpAddr,
     num::NonZeroU32,
-    sync::{Arc, Mutex, atomic::AtomicUsize},
+    sync::{Arc, LazyLock, Mutex, atomic::AtomicUsize},
 };
 
 use bytes::Bytes;
@@ -15,12 +15,15 @@ use petstore_app::{self as app, App};
 use petstore_console::{self as console, Console, ConsoleSettings, RequireSecondFactor};
 use petstore_databases::{self as databases, DatabaseUrl};
 use petstore_domain::{
-    Actor, Client, Clock, NewPet, PetName, PetStatus, Role, StaffName, WriteContext,
-    staff::{StaffChange, StaffMember, Token},
+    Actor, Client, Clock, NamedActor, NewPet, PetName, PetStatus, Role, StaffName, WriteContext,
+    staff::{EndedSessions, Password, PasswordHash, StaffChange, StaffMember, StaffSession, Token},
     store_area::{ActType, AuditEntry, AuditQuery},
 };
 use petstore_store::{OpenMode, StaffKey, StaffWriteOutcome, Store, bulk::IdSource};
-use petstore_testing::{clock::ManualClock, interface, unchanged::Unchanged, with_pets::WithPets};
+use petstore_testing::{
+    clock::ManualClock, database::write_empty_store, interface, unchanged::Unchanged,
+    with_pets::WithPets,
+};
 use petstore_web::edge::{self, Body};
 use rand::{SeedableRng, rngs::StdRng};
 use tempfile::TempDir;
@@ -56,7 +59,9 @@ impl Shop {
 
     pub(crate) async fn with(settings: ConsoleSettings) -> Self {
         let folder = petstore_testing::temporary_folder();
-        let url = DatabaseUrl::Sqlite(folder.path().join("pets.db"));
+        let path = folder.path().join("pets.db");
+        write_empty_store(&path).await;
+        let url = DatabaseUrl::Sqlite(path);
         Self::on(&url, folder, settings).await
     }
 
@@ -153,14 +158,45 @@ impl Shop {
         format!("/link/{}", token.reveal())
     }
 
-    /// A browser in which a new member has just signed in.
+    /// A browser in which a new member has just signed in, with the password that all tests share:
+    /// computing its hash for each test would take a third of the time of all tests.
     pub(crate) async fn member(&self, name: &str, role: Role) -> Browser<'_> {
-        let link = self.invite(name, role).await;
+        static HASH: LazyLock<PasswordHash> = LazyLock::new(|| {
+            let password = Password::from_input(PASSWORD).unwrap();
+            password.hash(&mut StdRng::seed_from_u64(1))
+        });
+
+        self.invite(name, role).await;
         let mut browser = self.browser();
+        let now = self.clock.now();
+        let token = Token::generate(&mut *self.random.lock().unwrap());
+        let invited = self.find(name).await;
+        let actor = NamedActor {
+            actor: Actor::Staff(invited.id),
+            name: Some(invited.name.as_str().into()),
+        };
+        let session = StaffSession {
+            digest: token.digest(),
+            staff: invited.id,
+            begun_at: now,
+            seen_at: now,
+            confirmed_at: Some(now),
+            address: browser.client.address().to_string(),
+            browser: browser.fields["user-agent"].clone(),
+            provider_session: None,
+        };
+        // What `POST /link/{token}` writes.
+        let version = invited.version;
+        let member = invited.with_password(HASH.clone());
+        let mut change = StaffChange::new(version, member, ActType::StaffPasswordSet);
+        change.ended_sessions = EndedSessions::All;
+        change.new_session = Some(session);
+        let context = WriteContext::new(actor, now);
+        let written = self.store.write_staff(change, context).await.unwrap();
+        assert!(matches!(written, StaffWriteOutcome::Done(_)));
         browser
-            .post(&link, &[("new", PASSWORD), ("again", PASSWORD)])
-            .await
-            .expect(303);
+            .cookies
+            .insert("petstore-8081".to_owned(), token.reveal());
         browser
     }
 
