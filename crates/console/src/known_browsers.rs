@@ -23,8 +23,8 @@ pub(super) fn has_signed_in(visit: &Visit<'_>, member: &StaffMember) -> bool {
     presented_signatures(visit).any(|signature| visit.is_signature_of(signature, &text))
 }
 
-/// Finds an enabled member who has signed in with this browser before. Returns `None` if nobody
-/// has. If several members have, returns any of them, because each has limits of their own.
+/// Returns an enabled member to whom this browser is known, or `None`. If several members know it,
+/// any of them will do, because each has limits of their own.
 pub(super) async fn find_member_of_browser(visit: &Visit<'_>) -> Result<Option<StaffId>, ApiError> {
     // Without a cookie, there is one empty signature. Most requests return here, without a query.
     if presented_signatures(visit).all(str::is_empty) {

@@ -259,7 +259,10 @@ fn is_midnight(time: &str) -> bool {
             .bytes()
             .all(|byte| matches!(byte, b'0' | b':' | b'.'));
     // The time zones `ast` and `pst` begin with the same letters.
-    let suffix = suffix.replace(['.', ' '], "");
+    let suffix = suffix.replace(
+        |character: char| character == '.' || character.is_whitespace(),
+        "",
+    );
     let is_morning = suffix == "a" || suffix.starts_with("am");
     let is_afternoon = suffix == "p" || suffix.starts_with("pm");
     let is_first_hour = match hour {
